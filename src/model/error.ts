@@ -26,6 +26,8 @@ export interface ErrorDetails {
   written?: false
   /** The stored record, where the caller needs it to go on. */
   current?: unknown
+  /** Set where the call ran against the approval gate: the refusal is then kept for 90 days. Not sent to the caller. */
+  gate?: true
 }
 
 /**

@@ -1,0 +1,67 @@
+import type { ActorId, AgentActor, PersonActor, Role, Scope } from '../model/actor.ts'
+import { formatId } from '../model/id.ts'
+import { agentWithOwner, sessionByHash, tokenByHash } from '../store/credential.ts'
+import type { Store } from '../store/store.ts'
+import { systemActor } from '../tools/access.ts'
+import { hashSecret } from './secret.ts'
+
+/** Credentials are looked up before the account is known: it is the credential that names it. */
+const nobody = systemActor(0)
+
+/** The agent behind a token. Undefined where the token never was, was revoked or has expired: the three look the same. */
+export async function actorOfToken(store: Store, token: string): Promise<AgentActor | undefined> {
+  const row = await store.read(nobody, 'auth', (tx) => tokenByHash(tx, hashSecret(token)))
+  if (!row || row.revoked_at !== null || (row.expires_at !== null && row.expires_at <= store.now()))
+    return undefined
+  return {
+    kind: 'agent',
+    id: formatId('agent', row.agent) as ActorId,
+    account: row.account,
+    name: row.name,
+    owner: formatId('person', row.owner) as ActorId,
+    zone: row.owner_zone ?? row.account_zone,
+    scopes: row.scopes.split(' ') as Scope[],
+    credential: `token:${row.id}`,
+    ...(row.presets === null ? {} : { presets: JSON.parse(row.presets) as string[] }),
+    ...(row.projects === null ? {} : { projects: JSON.parse(row.projects) as number[] }),
+  }
+}
+
+/** The person behind a session's secret. Undefined where it never was, has ended or has expired. */
+export async function actorOfSession(store: Store, secret: string): Promise<PersonActor | undefined> {
+  const row = await store.read(nobody, 'auth', (tx) => sessionByHash(tx, hashSecret(secret)))
+  if (!row || row.revoked_at !== null || row.expires_at <= store.now()) return undefined
+  return {
+    kind: 'person',
+    id: formatId('person', row.person) as ActorId,
+    account: row.account,
+    name: row.name,
+    owner: formatId('person', row.person) as ActorId,
+    zone: row.own_zone ?? row.account_zone,
+    role: row.role,
+    scopes: scopesOf(row.role),
+    credential: `session:${row.id}`,
+    session: { id: row.id, began: row.began, signedInAt: row.signed_in_at },
+  }
+}
+
+/** An agent that acts without a token: the one of `donectl mcp` on a folder that its user owns. */
+export async function actorOfAgent(store: Store, account: number, agent: number): Promise<AgentActor> {
+  const row = await store.read(systemActor(account), 'auth', (tx) => agentWithOwner(tx, agent))
+  if (!row) throw new Error(`There is no agent ${agent}.`)
+  return {
+    kind: 'agent',
+    id: formatId('agent', row.id) as ActorId,
+    account: row.account,
+    name: row.name,
+    owner: formatId('person', row.owner) as ActorId,
+    zone: row.owner_zone ?? row.account_zone,
+    scopes: ['read', 'write'],
+    credential: 'stdio',
+  }
+}
+
+/** A viewer reads; members and owners also write. */
+function scopesOf(role: Role): Scope[] {
+  return role === 'viewer' ? ['read'] : ['read', 'write']
+}

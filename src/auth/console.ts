@@ -1,0 +1,124 @@
+import { randomBytes, randomUUID } from 'node:crypto'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { AgentActor } from '../model/actor.ts'
+import { DEFAULT_LEASE_MS } from '../model/task.ts'
+import { createAccount, firstAccount } from '../store/account.ts'
+import {
+  accountOwner,
+  agentNamed,
+  createAgent,
+  createSession,
+  createSignInLink,
+  createToken,
+  type TokenFields,
+  useSignInLink,
+} from '../store/credential.ts'
+import type { Store } from '../store/store.ts'
+import { systemActor } from '../tools/access.ts'
+import { actorOfAgent } from './actor.ts'
+import { hashSecret, newSecret } from './secret.ts'
+
+/** How long a one-time sign-in link is good, in milliseconds. */
+export const LINK_MS = 15 * 60_000
+
+/** How long a session lasts, in milliseconds; decisions need a newer sign-in than that (gate G2). */
+export const SESSION_MS = 30 * 24 * 3_600_000
+
+/** The operator at the console of the host: makes the account, links and tokens, and never signs off. */
+const FIRST = 1
+
+/**
+ * Makes the account and its owner where the folder is fresh, in one transaction: of several processes that start at once
+ * one makes it. Returns the account's number.
+ */
+export function ensureAccount(store: Store, settings: { owner: string; zone: string }): Promise<number> {
+  return store.write(systemActor(FIRST), 'setup', async (tx) => {
+    const found = await firstAccount(tx)
+    if (found) return found.id
+    await createAccount(tx, {
+      name: 'Done',
+      zone: settings.zone,
+      owner: settings.owner,
+      leaseMs: DEFAULT_LEASE_MS,
+    })
+    return FIRST
+  })
+}
+
+/** The agent of that name, made under the account's owner where there is none yet. */
+export async function ensureAgent(store: Store, account: number, name: string): Promise<AgentActor> {
+  const id = await store.write(systemActor(account), 'setup', async (tx) => {
+    const found = await agentNamed(tx, name)
+    if (found) return found.id
+    const owner = await accountOwner(tx)
+    return (await createAgent(tx, { name, owner: owner.id })).id
+  })
+  return actorOfAgent(store, account, id)
+}
+
+/** Makes a token for the agent of that name (made where there is none). The text is returned once and kept nowhere. */
+export async function issueToken(
+  store: Store,
+  account: number,
+  name: string,
+  fields: Pick<TokenFields, 'scopes' | 'presets' | 'projects' | 'expires_at'>,
+  by = 'console',
+): Promise<string> {
+  const agent = await ensureAgent(store, account, name)
+  const token = newSecret('done')
+  await store.write(systemActor(account), 'token', (tx) =>
+    createToken(
+      tx,
+      { ...fields, agent: Number(agent.id.slice(1)), prefix: token.slice(0, 9), hash: hashSecret(token) },
+      by,
+    ),
+  )
+  return token
+}
+
+/** The path of a one-time sign-in link for the account's owner. */
+export async function issueSignInLink(store: Store, account: number): Promise<string> {
+  const secret = newSecret('in')
+  await store.write(systemActor(account), 'signin-link', async (tx) => {
+    const owner = await accountOwner(tx)
+    await createSignInLink(tx, { hash: hashSecret(secret), person: owner.id, expires_at: tx.now + LINK_MS })
+  })
+  return `/sign-in/${secret}`
+}
+
+/** Exchanges a one-time link for a session's secret. Undefined where the link is not good (any more). */
+export async function signIn(
+  store: Store,
+  link: string,
+): Promise<{ secret: string; expires: number } | undefined> {
+  const used = await store.write(systemActor(FIRST), 'sign-in', (tx) => useSignInLink(tx, hashSecret(link)))
+  if (!used) return undefined
+  const secret = newSecret('session')
+  const expires = store.now() + SESSION_MS
+  await store.write(systemActor(used.account), 'sign-in', (tx) =>
+    createSession(tx, {
+      id: randomUUID(),
+      hash: hashSecret(secret),
+      person: used.person,
+      began: 'console_link',
+      signed_in_at: tx.now,
+      expires_at: expires,
+    }),
+  )
+  return { secret, expires }
+}
+
+/** The key that seals sign-offs, which lies beside the database and not in it. Made at the first start, mode 0600. */
+export function sealKey(dir: string): Buffer {
+  mkdirSync(dir, { recursive: true, mode: 0o700 })
+  const path = join(dir, 'seal.key')
+  try {
+    writeFileSync(path, randomBytes(32).toString('hex'), { flag: 'wx', mode: 0o600 })
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+  }
+  const key = Buffer.from(readFileSync(path, 'utf8').trim(), 'hex')
+  if (key.length !== 32) throw new Error(`${path} does not hold a key of 32 bytes. Restore it from a backup.`)
+  return key
+}

@@ -1,0 +1,574 @@
+import type { Chrono, ParsedComponents } from 'chrono-node'
+import { type AppError, invalid } from './error.ts'
+
+/** The moment at which a call is handled and the zone in which its caller lives. Nothing here asks the system. */
+export interface Clock {
+  /** Milliseconds since the epoch. */
+  now: number
+  /** IANA name, as `Europe/Madrid`. */
+  zone: string
+}
+
+/** Which way an open expression ("friday", "9am", "7 December") points: plans forward, searches backward. */
+export type Direction = 'forward' | 'backward'
+
+/** What was read: the canonical value, and the same again in `understood` if it isn't what was typed. */
+export interface Reading {
+  value: string
+  understood?: string
+}
+
+/** `ms` is set where the instant is known better than the canonical form, which stops at minutes, can say. */
+interface Moment {
+  date: string
+  time?: string
+  zone: string
+  ms?: number
+  words: boolean
+}
+
+const DAY = 86_400_000
+const MINUTE = 60_000
+
+/**
+ * Reads a `due` or `scheduled` value into its canonical form, a date `2026-12-07` or a local time with its zone
+ * `2026-12-07T09:00[Europe/Madrid]`; both sort by local date. A date without a time stays a date.
+ *
+ * Takes ISO dates and date-times (without an offset they are in the caller's zone, with one they are converted to it,
+ * a bracketed zone is kept) and words in English, Spanish and French. The rules for words: a bare weekday may be
+ * today, "next friday" is the first Friday after today and "last friday" the last one before it, "friday next week"
+ * is in the week that begins next Monday; "next week" is its Monday, "this week" its last day forwards and its first
+ * backwards. `understood` is set for words, and for a time that a DST change skips (moved as Temporal's "compatible").
+ *
+ * Asynchronous because words load chrono-node, which would otherwise weigh on every cold start; ISO forms never do.
+ * @throws AppError `invalid_value` for anything that isn't wholly understood
+ */
+export async function readWhen(text: string, clock: Clock, direction: Direction): Promise<Reading> {
+  const moment = await readMoment(text, clock, direction)
+  const value = canonical(moment)
+  return moment.words ? { value, understood: value } : { value }
+}
+
+/**
+ * Reads the same forms as {@link readWhen} for `since`- and `until`-like arguments and returns milliseconds since the
+ * epoch; a date is its local midnight. Seconds count here. Asynchronous for the same reason.
+ * @throws AppError `invalid_value` for anything that isn't wholly understood
+ */
+export async function readInstant(text: string, clock: Clock, direction: Direction): Promise<number> {
+  const moment = await readMoment(text, clock, direction)
+  return moment.ms ?? instantOf(canonical(moment), clock.zone)
+}
+
+async function readMoment(text: string, clock: Clock, direction: Direction): Promise<Moment> {
+  const typed = text.trim().replace(/\s+/g, ' ')
+  // No honest date is longer, and the patterns below should never meet a page of text.
+  if (typed === '' || typed.length > 80) throw unreadable(text)
+  const moment = readIso(typed, clock) ?? (await readWords(typed, clock, direction))
+  if (!moment) throw unreadable(text)
+  return moment
+}
+
+function canonical({ date, time, zone }: Moment): string {
+  return time === undefined ? date : `${date}T${time}[${zone}]`
+}
+
+// ISO forms
+
+const ISO =
+  /^(\d{4})([-/])(\d\d)\2(\d\d)(?:[T ](\d{1,2}):(\d\d)(?::(\d\d)(?:[.,](\d{1,3})\d*)?)?\s?(Z|[+-]\d\d(?::?\d\d)?)?(?:\[([a-z][\w+/-]*)\])?)?$/i
+
+function readIso(typed: string, clock: Clock): Moment | undefined {
+  const match = ISO.exec(typed)
+  if (!match) return undefined
+  const [, year, , month, day, hour, minute, second = '00', fraction = '0', offset, named] = match
+  const date = existing(`${year}-${month}-${day}`)
+  if (hour === undefined || minute === undefined) return { date, zone: clock.zone, words: false }
+  if (Number(hour) > 23 || Number(minute) > 59 || Number(second) > 59) throw unreadable(typed)
+  const zone = named ? spelled(named) : clock.zone
+  if (zone === undefined) {
+    throw invalid(`There is no time zone "${named}".`, {
+      allowed: ['Europe/Madrid', 'America/Los_Angeles', 'UTC'],
+      next: 'Send an IANA zone name in the brackets, or leave them out to use your own zone.',
+    })
+  }
+  const wall = Date.parse(`${date}T${hour.padStart(2, '0')}:${minute}:${second}.${fraction.padEnd(3, '0')}Z`)
+  if (offset === undefined) return atWall(wall, zone, false)
+  const moment = atInstant(wall - offsetMs(offset, typed), zone, false)
+  if (named && wall - moment.ms !== offsetAt(moment.ms, zone)) {
+    throw invalid(`The offset ${offset} and the zone ${zone} of "${typed}" contradict each other.`, {
+      next: 'Send either the offset or the zone.',
+    })
+  }
+  return moment
+}
+
+/** A zone's name with its usual capitals; an alias stays the alias that was typed. */
+function spelled(name: string): string | undefined {
+  if (!isZone(name)) return undefined
+  const usual = formatOf(name).resolvedOptions().timeZone
+  return usual.toLowerCase() === name.toLowerCase() ? usual : name
+}
+
+/** The date itself, if the calendar has it. */
+function existing(date: string): string {
+  const ms = Date.parse(`${date}T00:00Z`)
+  // Engines roll 02-30 over into March, hence the comparison; years before 1900 are typing errors in a task list.
+  if (Number.isNaN(ms) || isoDate(ms) !== date || date < '1900') {
+    throw invalid(`There is no date ${date}.`, { next: 'Send a date that exists, as 2026-12-07.' })
+  }
+  return date
+}
+
+function offsetMs(offset: string, typed: string): number {
+  if (offset.toUpperCase() === 'Z') return 0
+  const hours = Number(offset.slice(1, 3))
+  const minutes = Number(offset.slice(3).replace(':', ''))
+  if (hours > 14 || minutes > 59) throw unreadable(typed)
+  return (offset.startsWith('-') ? -1 : 1) * (hours * 60 + minutes) * MINUTE
+}
+
+// Words. Days are read here, because chrono-node reads "pasado mañana" as tomorrow, "el viernes pasado" as the next
+// Friday and "vendredi prochain" as the one after it. It does clock times and dates with a month's name.
+
+async function readWords(typed: string, clock: Clock, direction: Direction): Promise<Moment | undefined> {
+  const text = fold(typed)
+  if (/\d ?\/ ?\d|\b\d{1,2}[.-]\d{1,2}[.-]\d/.test(text)) {
+    throw invalid(`"${typed}" can mean two dates, since some put the month first.`, {
+      next: 'Send the date with the year first, as 2026-12-07.',
+    })
+  }
+  if (/^(?:right now|now|ahora|maintenant)$/.test(text)) return atInstant(clock.now, clock.zone, true)
+  const span = readSpan(text, direction)
+  if (span?.ms !== undefined) return atInstant(clock.now + span.ms, clock.zone, true)
+  const timed = withPlainTimes(text, today(clock))
+  const day = findDay(timed, today(clock), direction)
+  const here = { zone: clock.zone, words: true }
+  if (!day) return readByChrono(timed, clock, direction)
+  if (day.rest === '') return { ...here, date: day.date }
+  // "lunes 15" is the 15th to those who say it, not three o'clock.
+  if (/^\d+$/.test(day.rest)) return undefined
+  const time = await readTime(day.rest, clock)
+  // "Friday, 4 December" holds a weekday and a date: only chrono-node takes both together.
+  if (!time) return readByChrono(timed, clock, direction)
+  const moment = onDay(day.date, time, clock)
+  // "monday at 9" at ten on a Monday is not this morning.
+  return day.open && isPast(moment, clock, direction)
+    ? onDay(addDays(day.date, direction === 'forward' ? 7 : -7), time, clock)
+    : moment
+}
+
+/**
+ * Lower case, no accents, single spaces, straight apostrophes: the form in which words are compared.
+ */
+export function fold(text: string): string {
+  const bare = text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase()
+  return bare.replace(/[’`´]/g, "'").replace(/\s+/g, ' ').trim()
+}
+
+const NUMBERS: Record<string, number> = Object.fromEntries(
+  [
+    'a an one un una uno une',
+    'two dos deux',
+    'three tres trois',
+    'four cuatro quatre',
+    'five cinco cinq',
+    'six seis',
+    'seven siete sept',
+    'eight ocho huit',
+    'nine nueve neuf',
+    'ten diez dix',
+    'eleven once onze',
+    'twelve doce douze',
+  ].flatMap((names, index) => names.split(' ').map((name) => [name, index + 1])),
+)
+
+/** A number in digits or, up to twelve, in words of the three languages, as a pattern and as a value. */
+export const NUMBER = `\\d{1,4}|${Object.keys(NUMBERS).join('|')}`
+export const numberOf = (word: string): number => NUMBERS[word] ?? Number(word)
+
+const UNITS = {
+  minute: 'minutes?|mins?|minutos?',
+  hour: 'hours?|hrs?|horas?|heures?|h',
+  day: 'days?|dias?|jours?',
+  week: 'weeks?|semanas?|semaines?',
+  month: 'months?|mes(?:es)?|mois',
+  year: 'years?|anos?|ans?|annees?',
+}
+type Unit = keyof typeof UNITS
+/** The unit of time that a folded word names, in the three languages. */
+export const unitOf = (word: string): Unit | undefined =>
+  (Object.keys(UNITS) as Unit[]).find((unit) => new RegExp(`^(?:${UNITS[unit]})$`).test(word))
+
+const SPAN = new RegExp(
+  `(?<![\\w:.-])(?:(?<before>in|en|dentro de|dans|hace|il y a|(?:the |los |las |les )?(?:last|past|ultim[oa]s|dernier(?:e)?s)) )?` +
+    `(?<count>${NUMBER}) ?(?<unit>${Object.values(UNITS).join('|')})(?: (?<after>ago|from now|from today|later|atras))?(?![\\w'])`,
+)
+
+/** A distance from now: exact for hours and minutes, by the calendar for days and longer. */
+function readSpan(text: string, direction: Direction) {
+  const match = SPAN.exec(text)
+  const { before = '', count = '', unit: word = '', after = '' } = match?.groups ?? {}
+  const unit = unitOf(word)
+  if (!match || !unit) return undefined
+  const exact = unit === 'minute' || unit === 'hour'
+  // "9 heures" is an hour of the day; a distance in hours says that it is one, and stands alone.
+  if (exact && (match[0] !== text || !(before || after || /^(?:hour|min)/.test(word)))) return undefined
+  const marks = before + after
+  const back =
+    marks === '' ? direction === 'backward' : /hace|il y|last|past|ultim|dernier|ago|atras/.test(marks)
+  const amount = numberOf(count) * (back ? -1 : 1)
+  return {
+    found: match[0],
+    unit,
+    amount,
+    ms: exact ? amount * (unit === 'hour' ? 60 : 1) * MINUTE : undefined,
+  }
+}
+
+const PART =
+  '(manana|morning|matin|afternoon|tarde|apres[ -]midi|noon|midday|mediodia|midi|evening|soir|night|noche|nuit)'
+
+/** A part of the day as an hour: a guess, and therefore among what the answer says it understood. */
+function hourOf(part: string): string {
+  if (/^(?:ma|mo)/.test(part)) return '09:00'
+  if (/^(?:noon|mid|medio)/.test(part)) return '12:00'
+  if (/^[at]/.test(part)) return '15:00'
+  return /^[es]/.test(part) ? '19:00' : '21:00'
+}
+
+/** Writes "9 de la noche", "14 h 30", "tonight" or "por la mañana" as times of the clock. */
+function withPlainTimes(text: string, date: string): string {
+  return text
+    .replace(/\btonight\b/, 'this night')
+    .replace(/\b(?:anoche|last night)\b/, `${addDays(date, -1)} 21:00`)
+    .replace(
+      new RegExp(`\\b(\\d{1,2})(?: ?[:h] ?(\\d\\d)?)? ?(?:heures )?(?:de la|du|de l'|in the|at) ?${PART}\\b`),
+      (_all, hour: string, minute = '00', part: string) =>
+        `${two(Number(hour) + (hourOf(part) > '12:00' && Number(hour) < 12 ? 12 : 0))}:${minute}`,
+    )
+    .replace(
+      /\b(?:(?:a|vers) )?(\d{1,2}) ?(?:hrs|heures?|horas|h)(?: ?([0-5]\d))?\b/,
+      (_all, hour: string, minute = '00') => `${two(Number(hour))}:${minute}`,
+    )
+    .replace(
+      new RegExp(`\\b(?:this|esta|este|cette|cet|ce) ${PART}\\b`),
+      (_all, part: string) => `${date} ${hourOf(part)}`,
+    )
+    .replace(
+      new RegExp(`\\b((?:in the|at|por la|en la|a la|de la|la|al|a|dans l'|l'|le|du) ?)?${PART}\\b`, 'g'),
+      // Alone, "mañana" is tomorrow; "la mañana" is the morning.
+      (all, lead: string | undefined, part: string) => (part === 'manana' && !lead ? all : hourOf(part)),
+    )
+}
+
+const FIXED: readonly (readonly [RegExp, number])[] = [
+  [/\b(?:(?:the )?day after tomorrow|pasado manana|apres[ -]demain)\b/, 2],
+  [/\b(?:(?:the )?day before yesterday|anteayer|antes de ayer|avant[ -]hier)\b/, -2],
+  [/\b(?:tomorrow|manana|demain)\b/, 1],
+  [/\b(?:yesterday|ayer|hier)\b/, -1],
+  [/\b(?:today|hoy|aujourd'hui|eod|end of (?:the )?day)\b/, 0],
+]
+
+const WEEKDAYS = [
+  'mon(?:day)?|lun(?:es|di)?',
+  'tue(?:s|sday)?|martes|mardi',
+  'wed(?:nesday)?|mie(?:rcoles)?|mercredi',
+  'thu(?:r|rs|rsday)?|jue(?:ves)?|jeudi',
+  'fri(?:day)?|vie(?:rnes)?|vendredi',
+  'sat(?:urday)?|sab(?:ado)?|samedi|weekend|week-end|fin de semana',
+  'sun(?:day)?|dom(?:ingo)?|dimanche',
+]
+/** A weekday's name or short form in the three languages, folded; a weekend is its Saturday. */
+const WEEKDAY = WEEKDAYS.join('|')
+/** 1 (Monday) to 7 (Sunday) for a folded name, 0 if it is none. */
+export const weekdayNamed = (name: string) =>
+  WEEKDAYS.findIndex((names) => new RegExp(`^(?:${names})s?$`).test(name)) + 1
+
+const BEFORE =
+  '(?:next|this coming|this|last|past|coming|proxim[oa]|est[ea]|pasad[oa]|ultim[oa]|cette|cet|ce)'
+const AFTER = '(?:que viene|proxim[oa]|pasad[oa]|prochaine?|derniere?)'
+const ARTICLE = "(?:(?:on the|on|the|el|la|le|l')? ?)"
+const PERIOD = '(?:week|semana|semaine|month|mes|mois|year|ano|annee|an)'
+const NAMED_PERIOD = `(?:${BEFORE} ${PERIOD}|${PERIOD} ${AFTER})`
+const ON_WEEKDAY = new RegExp(
+  `\\b${ARTICLE}(?:(?<before>${BEFORE}) )?(?<name>${WEEKDAY})(?: (?<after>${AFTER}))?(?:,? (?:of |de la |de )?(?<week>${BEFORE} (?:week|semana|semaine)|(?:week|semana|semaine) ${AFTER}))?\\b`,
+)
+const END_OF = new RegExp(
+  `\\b(?:(?:at |by |a |para )?(?:the )?(?:end of|fin(?:ales)? de|fin du|final del?)) ?(?:the |la |el |l')?(?<period>${NAMED_PERIOD}|${PERIOD})\\b`,
+)
+const IN_PERIOD = new RegExp(`\\b${ARTICLE}(?<period>${NAMED_PERIOD})\\b`)
+
+interface Day {
+  date: string
+  /** What the text says besides the day. */
+  rest: string
+  /** Whether the next or last day of that name would do as well. */
+  open?: boolean
+}
+
+function findDay(text: string, from: string, direction: Direction): Day | undefined {
+  const found = (part: string, date: string, open = false): Day => {
+    const rest = text.replace(part, ' ').replace(/ +/g, ' ').trim()
+    return { date, rest: rest.replace(/^,\s*|(?:,| on| el| le| the)$/g, '').trim(), open }
+  }
+  const written = /\b\d{4}-\d\d-\d\d\b/.exec(text)
+  if (written) return found(written[0], existing(written[0]))
+  for (const [pattern, days] of FIXED) {
+    const match = pattern.exec(text)
+    if (match) return found(match[0], addDays(from, days))
+  }
+  const span = readSpan(text, direction)
+  if (span && span.ms === undefined) {
+    const days = span.unit === 'day' ? 1 : span.unit === 'week' ? 7 : 0
+    const months = span.unit === 'month' ? 1 : 12
+    const date = days ? addDays(from, span.amount * days) : addMonths(from, span.amount * months)
+    return found(span.found, date)
+  }
+  const named = ON_WEEKDAY.exec(text)
+  if (named?.groups) {
+    const { before, after, name = '', week } = named.groups
+    const weekday = weekdayNamed(name)
+    if (week) return found(named[0], addDays(firstOf('week', from, stepOf(week)), weekday - 1))
+    const step = stepOf(before ?? after ?? '')
+    return found(named[0], nearest(weekday, from, step, direction), step === 0)
+  }
+  const end = END_OF.exec(text)
+  if (end) return found(end[0], lastOf(end.groups?.period ?? '', from))
+  const period = IN_PERIOD.exec(text)
+  if (period) {
+    const name = period.groups?.period ?? ''
+    const whole = stepOf(name) === 0 && direction === 'forward'
+    return found(period[0], whole ? lastOf(name, from) : firstOf(unitIn(name), from, stepOf(name)))
+  }
+  return undefined
+}
+
+/** -1, 0 or 1 for "last", "this" and "next" in the three languages. */
+function stepOf(words: string): number {
+  if (/\b(?:next|proxim|que viene|prochain)/.test(words)) return 1
+  return /\b(?:last|past|pasad|ultim|dernier)/.test(words) ? -1 : 0
+}
+
+function nearest(weekday: number, from: string, step: number, direction: Direction): string {
+  const ahead = (weekday - weekdayOf(from) + 7) % 7
+  if (ahead === 0) return addDays(from, step * 7)
+  return addDays(from, step > 0 || (step === 0 && direction === 'forward') ? ahead : ahead - 7)
+}
+
+const unitIn = (period: string) =>
+  period
+    .split(' ')
+    .map(unitOf)
+    .find((unit) => unit) ?? 'week'
+
+/** The first day of the week (Monday), month or year that is `step` after the one around `date`. */
+function firstOf(unit: Unit, date: string, step: number): string {
+  if (unit === 'week') return addDays(date, 1 - weekdayOf(date) + step * 7)
+  if (unit === 'month') return addMonths(`${date.slice(0, 7)}-01`, step)
+  return addMonths(`${date.slice(0, 4)}-01-01`, step * 12)
+}
+
+function lastOf(period: string, date: string): string {
+  return addDays(firstOf(unitIn(period), date, stepOf(period) + 1), -1)
+}
+
+// chrono-node
+
+interface Time {
+  clock: string
+  /** Minutes east of UTC, where the words named a zone. */
+  offset: number | null
+}
+
+const LANGUAGES: readonly (() => Promise<{ casual: Chrono }>)[] = [
+  () => import('chrono-node/en'),
+  () => import('chrono-node/es'),
+  () => import('chrono-node/fr'),
+]
+
+/** The only reading of the whole text, in the first language that has one; half understood is not understood. */
+async function parse(text: string, clock: Clock): Promise<ParsedComponents | undefined> {
+  const reference = { instant: new Date(clock.now), timezone: offsetAt(clock.now, clock.zone) / MINUTE }
+  for (const load of LANGUAGES) {
+    const { casual } = await load()
+    const [result, ...others] = casual.parse(text, reference)
+    if (!result || result.end || others.length > 0) continue
+    const [before, after] = text.split(result.text, 2)
+    // In Spanish and French it leaves out an article or preposition before what it read.
+    if (after === '' && /^(?:(?:on|on the|the|at|in|el|le|a|en) )?$/.test(before ?? '')) return result.start
+  }
+  return undefined
+}
+
+async function readTime(text: string, clock: Clock): Promise<Time | undefined> {
+  const parsed = await parse(text, clock)
+  const dated = parsed && (['day', 'month', 'weekday'] as const).some((part) => parsed.isCertain(part))
+  return parsed && !dated ? timeIn(parsed) : undefined
+}
+
+/** Asks for certain minutes: words as "midnight" come without, and could mean either end of the day. */
+function timeIn(parsed: ParsedComponents): Time | undefined {
+  if (!parsed.isCertain('hour') || !parsed.isCertain('minute')) return undefined
+  const offset = parsed.isCertain('timezoneOffset') ? parsed.get('timezoneOffset') : null
+  return { clock: `${two(parsed.get('hour'))}:${two(parsed.get('minute'))}`, offset }
+}
+
+async function readByChrono(text: string, clock: Clock, direction: Direction): Promise<Moment | undefined> {
+  const parsed = await parse(text, clock)
+  if (!parsed) return undefined
+  const time = timeIn(parsed)
+  if (parsed.isCertain('month')) {
+    // "feb 30" would be February 2030.
+    if (!parsed.isCertain('day') && parsed.isCertain('year') && !/\d{4}/.test(text)) return undefined
+    const date = dateIn(parsed, today(clock), direction)
+    if (date && time) return onDay(date, time, clock)
+    return date ? { date, zone: clock.zone, words: true } : undefined
+  }
+  if (!time || parsed.isCertain('weekday')) return undefined
+  const moment = onDay(today(clock), time, clock)
+  return isPast(moment, clock, direction)
+    ? onDay(addDays(today(clock), direction === 'forward' ? 1 : -1), time, clock)
+    : moment
+}
+
+function dateIn(parsed: ParsedComponents, from: string, direction: Direction): string | undefined {
+  const rest = `${two(parsed.get('month'))}-${parsed.isCertain('day') ? two(parsed.get('day')) : '01'}`
+  let year = parsed.isCertain('year') ? Number(parsed.get('year')) : Number(from.slice(0, 4))
+  if (!parsed.isCertain('year')) {
+    if (direction === 'forward' && rest < from.slice(5)) year += 1
+    if (direction === 'backward' && rest > from.slice(5)) year -= 1
+  }
+  const date = existing(`${year}-${rest}`)
+  const weekday = parsed.isCertain('weekday') ? parsed.get('weekday') : null
+  return weekday === null || weekday === weekdayOf(date) % 7 ? date : undefined
+}
+
+const two = (value: number | null) => String(value ?? 0).padStart(2, '0')
+
+function onDay(date: string, time: Time, clock: Clock): Moment {
+  const wall = Date.parse(`${date}T${time.clock}Z`)
+  if (time.offset === null) return atWall(wall, clock.zone, true)
+  return atInstant(wall - time.offset * MINUTE, clock.zone, true)
+}
+
+function isPast(moment: Moment, clock: Clock, direction: Direction): boolean {
+  const distance = (moment.ms ?? clock.now) - clock.now
+  return direction === 'forward' ? distance < 0 : distance > 0
+}
+
+// Days, zones and instants
+
+/** The local date of the clock's moment in its zone. */
+export function today(clock: Clock): string {
+  return isoDate(clock.now + offsetAt(clock.now, clock.zone))
+}
+
+/** The time of day `HH:MM` at `ms` (since the epoch) in `zone`. */
+export function localTime(ms: number, zone: string): string {
+  return new Date(ms + offsetAt(ms, zone)).toISOString().slice(11, 16)
+}
+
+/** Whether `name` is a time zone that the runtime knows by name; bare offsets as `+01:00` are not. */
+export function isZone(name: string): boolean {
+  try {
+    return /^[a-z]/i.test(name) && formatOf(name) !== undefined
+  } catch {
+    return false
+  }
+}
+
+/** The date `n` days after `date`, before it if negative. */
+export function addDays(date: string, n: number): string {
+  return isoDate(Date.parse(date) + n * DAY)
+}
+
+/** A month's last day stands in for the days it hasn't: a month after 31 January is 28 or 29 February. */
+function addMonths(date: string, n: number): string {
+  const first = new Date(`${date.slice(0, 7)}-01`)
+  first.setUTCMonth(first.getUTCMonth() + n)
+  const month = isoDate(first.getTime()).slice(0, 7)
+  first.setUTCMonth(first.getUTCMonth() + 1, 0)
+  const last = isoDate(first.getTime())
+  return `${month}-${date.slice(8)}` < last ? `${month}-${date.slice(8)}` : last
+}
+
+/** 1 for Monday to 7 for Sunday (ISO 8601). */
+export function weekdayOf(date: string): number {
+  return new Date(date).getUTCDay() || 7
+}
+
+/** The date of a canonical value, with or without a time. */
+export function dateOf(when: string): string {
+  return when.slice(0, 10)
+}
+
+/**
+ * Milliseconds since the epoch of a canonical value; a bare date is its local midnight in `zone`. A time that a DST
+ * change skips moves forward by the gap, one that happens twice is the first (Temporal's "compatible").
+ */
+export function instantOf(when: string, zone: string): number {
+  const timed = /^(.{10}T\d\d:\d\d)\[(.+)\]$/.exec(when)
+  return timed ? fromWall(Date.parse(`${timed[1]}Z`), timed[2]!) : fromWall(Date.parse(when), zone)
+}
+
+// A wall time is held as the milliseconds at which a clock in UTC would show it.
+
+function fromWall(wall: number, zone: string): number {
+  const [before, after] = [wall - offsetAt(wall - DAY, zone), wall - offsetAt(wall + DAY, zone)]
+  const real = [before, after].filter((ms) => ms + offsetAt(ms, zone) === wall)
+  return real.length > 0 ? Math.min(...real) : before
+}
+
+function atWall(wall: number, zone: string, words: boolean): Moment & { ms: number } {
+  const ms = fromWall(wall, zone)
+  return atInstant(ms, zone, words || ms + offsetAt(ms, zone) !== wall)
+}
+
+function atInstant(ms: number, zone: string, words: boolean): Moment & { ms: number } {
+  return { date: isoDate(ms + offsetAt(ms, zone)), time: localTime(ms, zone), zone, ms, words }
+}
+
+function isoDate(ms: number): string {
+  const iso = Number.isNaN(ms) || Math.abs(ms) > 8.64e15 ? '' : new Date(ms).toISOString()
+  if (!/^\d{4}-/.test(iso))
+    throw invalid('That date is too far away.', { next: 'Send a date up to the year 9999.' })
+  return iso.slice(0, 10)
+}
+
+/** How far, in milliseconds, clocks in `zone` are ahead of UTC at `ms`. */
+function offsetAt(ms: number, zone: string): number {
+  const [month, day, year, hour, minute, second] = formatOf(zone).format(ms).split(/\D+/).map(Number)
+  return Date.UTC(year!, month! - 1, day, hour, minute, second) - Math.floor(ms / 1000) * 1000
+}
+
+// Making one takes a hundred times as long as using it.
+const formats = new Map<string, Intl.DateTimeFormat>()
+
+function formatOf(zone: string): Intl.DateTimeFormat {
+  // Names come in any case, and must not fill the map with spellings.
+  const key = zone.toLowerCase()
+  let format = formats.get(key)
+  if (!format) {
+    const digits = { year: 'numeric', month: '2-digit', day: '2-digit', hour: '2-digit' } as const
+    const rest = { minute: '2-digit', second: '2-digit', hourCycle: 'h23', timeZone: zone } as const
+    format = new Intl.DateTimeFormat('en-US', { ...digits, ...rest })
+    formats.set(key, format)
+  }
+  return format
+}
+
+function unreadable(text: string): AppError {
+  return invalid(
+    text.trim() === '' ? 'The date is empty.' : `"${text.slice(0, 80)}" is not a date I can read.`,
+    {
+      allowed: [
+        '2026-12-07',
+        '2026-12-07T09:00',
+        '2026-12-07T09:00+01:00',
+        '2026-12-07T09:00[Europe/Madrid]',
+        'words in English, Spanish or French, as "tomorrow at 9", "el viernes" or "dans 3 jours"',
+      ],
+      next: 'Send one date in one of these forms, with nothing else in the text; 2026-12-07 is the safest.',
+    },
+  )
+}

@@ -1,0 +1,44 @@
+import type { ActorId } from '../model/actor.ts'
+import { formatId } from '../model/id.ts'
+import { nextNumber, type ReadTx, sqlOf, type WriteTx } from './handle.ts'
+import type { Row } from './tables.ts'
+
+/** The account's own settings. */
+export function accountOf(tx: ReadTx): Promise<Row<'accounts'>> {
+  return sqlOf(tx).selectFrom('accounts').selectAll().where('id', '=', tx.account).executeTakeFirstOrThrow()
+}
+
+/** The first account of this installation, if one was made. */
+export function firstAccount(tx: ReadTx): Promise<Row<'accounts'> | undefined> {
+  return sqlOf(tx).selectFrom('accounts').selectAll().orderBy('id').limit(1).executeTakeFirst()
+}
+
+/** Makes an account with its owner. The transaction's actor must belong to the new account's number. */
+export async function createAccount(
+  tx: WriteTx,
+  fields: { name: string; zone: string; owner: string; leaseMs: number },
+): Promise<ActorId> {
+  await sqlOf(tx)
+    .insertInto('accounts')
+    .values({
+      id: tx.account,
+      name: fields.name,
+      zone: fields.zone,
+      lease_ms: fields.leaseMs,
+      created_at: tx.now,
+    })
+    .execute()
+  return createPerson(tx, { name: fields.owner, role: 'owner' })
+}
+
+export async function createPerson(
+  tx: WriteTx,
+  fields: { name: string; role: Row<'people'>['role'] },
+): Promise<ActorId> {
+  const id = await nextNumber(tx, 'person')
+  await sqlOf(tx)
+    .insertInto('people')
+    .values({ account: tx.account, id, ...fields, zone: null, created_at: tx.now })
+    .execute()
+  return formatId('person', id) as ActorId
+}

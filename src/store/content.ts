@@ -1,0 +1,193 @@
+import { conflict } from '../model/error.ts'
+import { formatId } from '../model/id.ts'
+import { hashMeaning, type Meaning } from '../model/meaning.ts'
+import { isClosed } from '../model/task.ts'
+import { emit, type ReadTx, sqlOf, type WriteTx } from './handle.ts'
+import { notify } from './notification.ts'
+import type { Row } from './tables.ts'
+
+/** The request that a change of meaning has voided (gate G11), for the answer of the write that did it. */
+export interface Stale {
+  request: number
+  task: number
+}
+
+/**
+ * Refuses a change of meaning that the gate forbids, before anything is written: content of a signed-off task is frozen
+ * for tokens (G9), and nobody but the asking agent or a person may void a pending request (G11). Looks at the task and
+ * everything it is part of, since a child's meaning is carried up to the root.
+ */
+export async function guardMeaning(tx: ReadTx, task: Row<'tasks'>): Promise<void> {
+  if (tx.actor.kind === 'person') return
+  for (const each of await withAncestors(tx, task)) {
+    if (isClosed(each.status) && each.auto_ok === 0) {
+      throw conflict(`${formatId('task', each.id)} was signed off, so its content is frozen.`, {
+        gate: true,
+        next: `Call reopen_task with ${formatId('task', each.id)} first; comments stay possible.`,
+      })
+    }
+    const pending = await pendingRequest(tx, each.id)
+    if (pending && tx.actor.kind === 'agent' && pending.asked_by !== tx.actor.id) {
+      throw conflict(
+        `This would void ${formatId('request', pending.id)}, which waits for a person’s sign-off of ${formatId('task', each.id)}.`,
+        { gate: true, next: 'Use comment_on_task instead, or wait for the decision.' },
+      )
+    }
+  }
+}
+
+/**
+ * Records that the meaning of a task has changed: version and hash of the task and of everything it is part of, in this
+ * transaction, and pending requests on them become stale. `columns` are changes of the task's own row that belong to the
+ * same statement, since the database refuses content that changes without its version.
+ */
+export async function meaningChanged(
+  tx: WriteTx,
+  task: Row<'tasks'>,
+  columns: Partial<Row<'tasks'>> = {},
+): Promise<{ task: Row<'tasks'>; stale: Stale[] }> {
+  const stale: Stale[] = []
+  const changed = await reseal(tx, { ...task, ...columns }, columns, stale)
+  let parent = changed.parent
+  while (parent !== null) parent = (await reseal(tx, await rowOf(tx, parent), {}, stale)).parent
+  if (task.parent !== null && task.parent !== changed.parent) {
+    let left: number | null = task.parent
+    while (left !== null) left = (await reseal(tx, await rowOf(tx, left), {}, stale)).parent
+  }
+  return { task: changed, stale }
+}
+
+/** The hash of a task as it stands in this transaction. */
+export async function contentHash(tx: ReadTx, task: Row<'tasks'>): Promise<string> {
+  return hashMeaning({ ...task, ...(await partsOf(tx, task.id)) })
+}
+
+/** The hash of a task that has no parts yet. */
+export function hashOfNew(task: Omit<Meaning, 'steps' | 'artifacts' | 'children'>): string {
+  return hashMeaning({ ...task, steps: [], artifacts: [], children: [] })
+}
+
+/** The task's pending sign-off request, if it has one. */
+export async function pendingRequest(tx: ReadTx, task: number): Promise<Row<'requests'> | undefined> {
+  return sqlOf(tx)
+    .selectFrom('requests')
+    .selectAll()
+    .where('account', '=', tx.account)
+    .where('task', '=', task)
+    .where('state', '=', 'pending')
+    .executeTakeFirst()
+}
+
+/** Withdraws or voids a pending request and puts the task back to where it was: blocked if it was, else open. */
+export async function dropRequest(
+  tx: WriteTx,
+  request: Row<'requests'>,
+  state: 'stale' | 'withdrawn',
+): Promise<void> {
+  await sqlOf(tx)
+    .updateTable('requests')
+    .set({ state, decided_by: tx.actor.kind === 'system' ? null : tx.actor.id, decided_at: tx.now })
+    .where('account', '=', tx.account)
+    .where('id', '=', request.id)
+    .execute()
+  await sqlOf(tx)
+    .updateTable('tasks')
+    .set({ status: request.former_status === 'blocked' ? 'blocked' : 'open' })
+    .where('account', '=', tx.account)
+    .where('id', '=', request.task)
+    .where('status', '=', 'awaiting_approval')
+    .execute()
+  const object = formatId('request', request.id)
+  const event = await emit(tx, {
+    kind: state === 'stale' ? 'request_stale' : 'request_withdrawn',
+    task: request.task,
+    object,
+  })
+  await notify(
+    tx,
+    [request.asked_by],
+    state === 'stale' ? 'request_stale' : 'request_withdrawn',
+    event,
+    request.task,
+    object,
+  )
+}
+
+async function reseal(
+  tx: WriteTx,
+  task: Row<'tasks'>,
+  columns: Partial<Row<'tasks'>>,
+  stale: Stale[],
+): Promise<Row<'tasks'>> {
+  const seal = {
+    content_version: task.content_version + 1,
+    content_hash: await contentHash(tx, task),
+    updated_at: tx.now,
+    ...(isClosed(task.status) && task.auto_ok === 0 ? { changed_since_sign_off: 1 } : {}),
+  }
+  // The same parts in the same state, as after a move there and back within one call.
+  if (seal.content_hash === task.content_hash && Object.keys(columns).length === 0) return task
+  await sqlOf(tx)
+    .updateTable('tasks')
+    .set({ ...columns, ...seal })
+    .where('account', '=', tx.account)
+    .where('id', '=', task.id)
+    .execute()
+  const pending = await pendingRequest(tx, task.id)
+  if (pending) {
+    await dropRequest(tx, pending, 'stale')
+    stale.push({ request: pending.id, task: task.id })
+  }
+  return pending ? rowOf(tx, task.id) : { ...task, ...columns, ...seal }
+}
+
+/** The task and what it is part of, nearest first. */
+async function withAncestors(tx: ReadTx, task: Row<'tasks'>): Promise<Row<'tasks'>[]> {
+  const chain = [task]
+  for (let parent = task.parent; parent !== null; parent = chain.at(-1)!.parent)
+    chain.push(await rowOf(tx, parent))
+  return chain
+}
+
+/** The row itself, whoever may see it: an ancestor outside a credential's projects still counts for the gate. */
+function rowOf(tx: ReadTx, task: number): Promise<Row<'tasks'>> {
+  return sqlOf(tx)
+    .selectFrom('tasks')
+    .selectAll()
+    .where('account', '=', tx.account)
+    .where('id', '=', task)
+    .executeTakeFirstOrThrow()
+}
+
+async function partsOf(tx: ReadTx, task: number): Promise<Pick<Meaning, 'steps' | 'artifacts' | 'children'>> {
+  const db = sqlOf(tx)
+  const steps = await db
+    .selectFrom('steps')
+    .select(['id', 'title', 'description', 'position', 'status'])
+    .where('account', '=', tx.account)
+    .where('task', '=', task)
+    .where('trash', 'is', null)
+    .orderBy('id')
+    .execute()
+  const artifacts = await db
+    .selectFrom('artifacts')
+    .select(['id', 'title', 'kind', 'url', 'sha256'])
+    .where('account', '=', tx.account)
+    .where('task', '=', task)
+    .where('trash', 'is', null)
+    .orderBy('id')
+    .execute()
+  const children = await db
+    .selectFrom('tasks')
+    .select(['id', 'content_version', 'status'])
+    .where('account', '=', tx.account)
+    .where('parent', '=', task)
+    .where('trash', 'is', null)
+    .orderBy('id')
+    .execute()
+  return {
+    steps,
+    artifacts,
+    children: children.map(({ status, ...child }) => ({ ...child, closed: isClosed(status) })),
+  }
+}

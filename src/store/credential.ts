@@ -1,0 +1,206 @@
+import { conflict, notFound } from '../model/error.ts'
+import { formatId } from '../model/id.ts'
+import { fold } from '../model/suggest.ts'
+import { emit, nextNumber, type ReadTx, sqlOf, type WriteTx } from './handle.ts'
+import type { Row } from './tables.ts'
+
+/** Adds an agent owned by a person. Names are unique among agents, since work is handed out by name. */
+export async function createAgent(
+  tx: WriteTx,
+  fields: { name: string; owner: number },
+): Promise<Row<'agents'>> {
+  const twin = await agentNamed(tx, fields.name)
+  if (twin) {
+    throw conflict(`${formatId('agent', twin.id)} is already called "${twin.name}".`, {
+      next: 'Give another name.',
+    })
+  }
+  const id = await nextNumber(tx, 'agent')
+  const row = { account: tx.account, id, ...fields, stop_at: null, stop_by: null, created_at: tx.now }
+  await sqlOf(tx).insertInto('agents').values(row).execute()
+  await emit(tx, {
+    kind: 'agent_changed',
+    object: formatId('agent', id),
+    data: { name: fields.name, change: 'created' },
+  })
+  return row
+}
+
+export async function agentNamed(tx: ReadTx, name: string): Promise<Row<'agents'> | undefined> {
+  const agents = await sqlOf(tx).selectFrom('agents').selectAll().where('account', '=', tx.account).execute()
+  return agents.find((agent) => fold(agent.name) === fold(name))
+}
+
+export async function agentById(tx: ReadTx, id: number): Promise<Row<'agents'>> {
+  const agent = await sqlOf(tx)
+    .selectFrom('agents')
+    .selectAll()
+    .where('account', '=', tx.account)
+    .where('id', '=', id)
+    .executeTakeFirst()
+  if (!agent)
+    throw notFound(`There is no agent ${formatId('agent', id)}.`, { next: 'list_members names them all.' })
+  return agent
+}
+
+/** What a token is narrowed to, and for how long it is good. */
+export interface TokenFields {
+  agent: number
+  prefix: string
+  hash: string
+  scopes: 'read' | 'read write'
+  presets?: readonly string[]
+  projects?: readonly number[]
+  expires_at?: number
+}
+
+export async function createToken(tx: WriteTx, fields: TokenFields, by: string): Promise<number> {
+  const id = await nextNumber(tx, 'token')
+  await sqlOf(tx)
+    .insertInto('tokens')
+    .values({
+      account: tx.account,
+      id,
+      agent: fields.agent,
+      prefix: fields.prefix,
+      hash: fields.hash,
+      scopes: fields.scopes,
+      presets: fields.presets ? JSON.stringify(fields.presets) : null,
+      projects: fields.projects ? JSON.stringify(fields.projects) : null,
+      expires_at: fields.expires_at ?? null,
+      revoked_at: null,
+      created_at: tx.now,
+      created_by: by,
+    })
+    .execute()
+  return id
+}
+
+/** A token by the hash of its text, with its agent, in whatever account: the credential decides the account. */
+export function tokenByHash(tx: ReadTx, hash: string) {
+  return sqlOf(tx)
+    .selectFrom('tokens as t')
+    .innerJoin('agents as g', (join) =>
+      join.onRef('g.account', '=', 't.account').onRef('g.id', '=', 't.agent'),
+    )
+    .innerJoin('people as p', (join) =>
+      join.onRef('p.account', '=', 't.account').onRef('p.id', '=', 'g.owner'),
+    )
+    .innerJoin('accounts as a', 'a.id', 't.account')
+    .select([
+      't.account',
+      't.id',
+      't.agent',
+      't.scopes',
+      't.presets',
+      't.projects',
+      't.expires_at',
+      't.revoked_at',
+    ])
+    .select(['g.name', 'g.owner', 'a.zone as account_zone', 'p.zone as owner_zone'])
+    .where('t.hash', '=', hash)
+    .executeTakeFirst()
+}
+
+/** An agent with its owner's zone, for actors that no token stands for (`donectl mcp` on its own folder). */
+export function agentWithOwner(tx: ReadTx, id: number) {
+  return sqlOf(tx)
+    .selectFrom('agents as g')
+    .innerJoin('people as p', (join) =>
+      join.onRef('p.account', '=', 'g.account').onRef('p.id', '=', 'g.owner'),
+    )
+    .innerJoin('accounts as a', 'a.id', 'g.account')
+    .select(['g.account', 'g.id', 'g.name', 'g.owner', 'a.zone as account_zone', 'p.zone as owner_zone'])
+    .where('g.account', '=', tx.account)
+    .where('g.id', '=', id)
+    .executeTakeFirst()
+}
+
+export async function createSignInLink(
+  tx: WriteTx,
+  fields: { hash: string; person: number; expires_at: number },
+): Promise<void> {
+  await sqlOf(tx)
+    .insertInto('sign_in_links')
+    .values({ account: tx.account, ...fields, used_at: null, created_at: tx.now })
+    .execute()
+}
+
+/** Uses a sign-in link up. Undefined where it never was, has expired or was used: the three look the same. */
+export async function useSignInLink(
+  tx: WriteTx,
+  hash: string,
+): Promise<{ account: number; person: number } | undefined> {
+  return sqlOf(tx)
+    .updateTable('sign_in_links')
+    .set({ used_at: tx.now })
+    .where('hash', '=', hash)
+    .where('used_at', 'is', null)
+    .where('expires_at', '>', tx.now)
+    .returning(['account', 'person'])
+    .executeTakeFirst()
+}
+
+export async function createSession(
+  tx: WriteTx,
+  row: Omit<Row<'sessions'>, 'account' | 'revoked_at'>,
+): Promise<void> {
+  await sqlOf(tx)
+    .insertInto('sessions')
+    .values({ account: tx.account, ...row, revoked_at: null })
+    .execute()
+}
+
+/** A live session by the hash of its secret, with its person. */
+export function sessionByHash(tx: ReadTx, hash: string) {
+  return sqlOf(tx)
+    .selectFrom('sessions as s')
+    .innerJoin('people as p', (join) =>
+      join.onRef('p.account', '=', 's.account').onRef('p.id', '=', 's.person'),
+    )
+    .innerJoin('accounts as a', 'a.id', 's.account')
+    .select(['s.account', 's.id', 's.person', 's.began', 's.signed_in_at', 's.expires_at', 's.revoked_at'])
+    .select(['p.name', 'p.role', 'p.zone as own_zone', 'a.zone as account_zone'])
+    .where('s.hash', '=', hash)
+    .executeTakeFirst()
+}
+
+export async function endSession(tx: WriteTx, id: string): Promise<void> {
+  await sqlOf(tx)
+    .updateTable('sessions')
+    .set({ revoked_at: tx.now })
+    .where('account', '=', tx.account)
+    .where('id', '=', id)
+    .where('revoked_at', 'is', null)
+    .execute()
+}
+
+export async function revokeToken(tx: WriteTx, id: number): Promise<{ already: boolean }> {
+  const token = await sqlOf(tx)
+    .selectFrom('tokens')
+    .select('revoked_at')
+    .where('account', '=', tx.account)
+    .where('id', '=', id)
+    .executeTakeFirst()
+  if (!token) throw notFound(`There is no token ${formatId('token', id)}.`)
+  if (token.revoked_at !== null) return { already: true }
+  await sqlOf(tx)
+    .updateTable('tokens')
+    .set({ revoked_at: tx.now })
+    .where('account', '=', tx.account)
+    .where('id', '=', id)
+    .execute()
+  return { already: false }
+}
+
+/** The owner of the account, in whose name the console makes agents and links. */
+export async function accountOwner(tx: ReadTx): Promise<Row<'people'>> {
+  return sqlOf(tx)
+    .selectFrom('people')
+    .selectAll()
+    .where('account', '=', tx.account)
+    .where('role', '=', 'owner')
+    .orderBy('id')
+    .limit(1)
+    .executeTakeFirstOrThrow()
+}

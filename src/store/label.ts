@@ -1,0 +1,168 @@
+import { AppError, notFound } from '../model/error.ts'
+import { formatId } from '../model/id.ts'
+import { fold, nearest } from '../model/suggest.ts'
+import { LIMITS } from '../model/task.ts'
+import { inJson } from './dependency.ts'
+import { type DestroyTx, emit, type ReadTx, sqlOf, type WriteTx } from './handle.ts'
+import type { Row } from './tables.ts'
+
+/** Labels that exist, by name. */
+export function labels(tx: ReadTx): Promise<Row<'labels'>[]> {
+  return sqlOf(tx)
+    .selectFrom('labels')
+    .selectAll()
+    .where('account', '=', tx.account)
+    .where('trash', 'is', null)
+    .orderBy('name_key')
+    .execute()
+}
+
+/** The keys of labels named; an unknown name is `not_found` with the nearest three. */
+export async function labelsNamed(tx: ReadTx, names: readonly string[]): Promise<Row<'labels'>[]> {
+  const stored = await labels(tx)
+  const byKey = new Map(stored.map((label) => [label.name_key, label]))
+  return [...new Set(names.map((name) => fold(name.trim())))].map((key) => {
+    const label = byKey.get(key)
+    if (label) return label
+    const name = names.find((each) => fold(each.trim()) === key)!
+    const allowed = nearest(
+      name,
+      stored.map((each) => each.name),
+    )
+    throw notFound(`There is no label "${name}".`, {
+      allowed: allowed.length > 0 ? allowed : stored.slice(0, 3).map((each) => each.name),
+      next: 'create_label makes one; list_labels shows them all.',
+    })
+  })
+}
+
+/** Label names of each task. */
+export async function labelsOf(tx: ReadTx, tasks: readonly number[]): Promise<Map<number, string[]>> {
+  const rows = await sqlOf(tx)
+    .selectFrom('task_labels as tl')
+    .innerJoin('labels as l', (join) =>
+      join.onRef('l.account', '=', 'tl.account').onRef('l.name_key', '=', 'tl.label'),
+    )
+    .select(['tl.task', 'l.name'])
+    .where('tl.account', '=', tx.account)
+    .where('tl.task', 'in', inJson(tasks))
+    .where('tl.removed_at', 'is', null)
+    .where('tl.trash', 'is', null)
+    .orderBy('tl.label')
+    .execute()
+  const names = new Map<number, string[]>()
+  for (const row of rows) names.set(row.task, [...(names.get(row.task) ?? []), row.name])
+  return names
+}
+
+/** Adds labels to tasks and removes none. Returns the tasks that did not have all of them. */
+export async function addLabels(
+  tx: WriteTx,
+  tasks: readonly Row<'tasks'>[],
+  names: readonly string[],
+): Promise<number[]> {
+  const wanted = await labelsNamed(tx, names)
+  const had = await labelsOf(
+    tx,
+    tasks.map((task) => task.id),
+  )
+  const changed: number[] = []
+  for (const task of tasks) {
+    const stored = had.get(task.id) ?? []
+    const missing = wanted.filter((label) => !stored.includes(label.name))
+    if (missing.length === 0) continue
+    if (stored.length + missing.length > LIMITS.labels) {
+      throw new AppError(
+        'too_large',
+        `${formatId('task', task.id)} would have more than ${LIMITS.labels} labels.`,
+      )
+    }
+    for (const label of missing) {
+      await sqlOf(tx)
+        .insertInto('task_labels')
+        .values({ account: tx.account, task: task.id, label: label.name_key, removed_at: null, trash: null })
+        .onConflict((oc) =>
+          oc.columns(['account', 'task', 'label']).doUpdateSet({ removed_at: null, trash: null }),
+        )
+        .execute()
+    }
+    changed.push(task.id)
+    await emit(tx, {
+      kind: 'labelled',
+      task: task.id,
+      project: task.project,
+      changes: { labels: [stored, [...stored, ...missing.map((label) => label.name)]] },
+    })
+  }
+  return changed
+}
+
+/** Takes labels off tasks. Returns the tasks that had any of them. */
+export async function removeLabels(
+  tx: DestroyTx,
+  tasks: readonly Row<'tasks'>[],
+  names: readonly string[],
+): Promise<number[]> {
+  const unwanted = await labelsNamed(tx, names)
+  const had = await labelsOf(
+    tx,
+    tasks.map((task) => task.id),
+  )
+  const changed: number[] = []
+  for (const task of tasks) {
+    const stored = had.get(task.id) ?? []
+    const present = unwanted.filter((label) => stored.includes(label.name))
+    if (present.length === 0) continue
+    await hide(tx, task.id, present)
+    changed.push(task.id)
+    const left = stored.filter((name) => !present.some((label) => label.name === name))
+    await emit(tx, {
+      kind: 'unlabelled',
+      task: task.id,
+      project: task.project,
+      changes: { labels: [stored, left] },
+    })
+  }
+  return changed
+}
+
+/** Replaces the set of a task's labels, as a part of an edit that writes the event. Returns old and new. */
+export async function setLabels(
+  tx: DestroyTx,
+  task: Row<'tasks'>,
+  names: readonly string[],
+): Promise<readonly [string[], string[]]> {
+  const wanted = await labelsNamed(tx, names)
+  if (wanted.length > LIMITS.labels) {
+    throw new AppError('too_large', `A task can have ${LIMITS.labels} labels.`)
+  }
+  const stored = (await labelsOf(tx, [task.id])).get(task.id) ?? []
+  const all = await labels(tx)
+  await hide(
+    tx,
+    task.id,
+    all.filter((label) => stored.includes(label.name) && !wanted.includes(label)),
+  )
+  for (const label of wanted.filter((each) => !stored.includes(each.name))) {
+    await sqlOf(tx)
+      .insertInto('task_labels')
+      .values({ account: tx.account, task: task.id, label: label.name_key, removed_at: null, trash: null })
+      .onConflict((oc) =>
+        oc.columns(['account', 'task', 'label']).doUpdateSet({ removed_at: null, trash: null }),
+      )
+      .execute()
+  }
+  return [stored, wanted.map((label) => label.name)]
+}
+
+async function hide(tx: DestroyTx, task: number, gone: readonly Row<'labels'>[]): Promise<void> {
+  for (const label of gone) {
+    await sqlOf(tx)
+      .updateTable('task_labels')
+      .set({ removed_at: tx.now })
+      .where('account', '=', tx.account)
+      .where('task', '=', task)
+      .where('label', '=', label.name_key)
+      .execute()
+  }
+}

@@ -1,0 +1,92 @@
+import { existsSync } from 'node:fs'
+import { first } from './migrations/0001-first.ts'
+import { openSqlite, type SqliteConnection } from './sqlite.ts'
+import { triggers } from './triggers.ts'
+
+/** In order; the position is the schema's version. Forward only. */
+const MIGRATIONS = [first]
+
+/** Thrown at the start when the file on disk is not one this program may open. */
+export class SchemaError extends Error {}
+
+/**
+ * Brings a file to this program's schema, each step in a transaction of its own, after a copy of the file was put beside
+ * it. Refuses a file of a newer program. Safe when several processes start at once: the later one finds the work done.
+ */
+export function migrate(db: SqliteConnection, path: string, now: number): void {
+  db.exec('PRAGMA busy_timeout = 10000')
+  const found = Number(db.value('PRAGMA user_version'))
+  if (found > MIGRATIONS.length) {
+    throw new SchemaError(
+      `The data in ${path} were written by a newer Done (schema ${found}; this program knows ${MIGRATIONS.length}). Update this program.`,
+    )
+  }
+  if (found > 0 && found < MIGRATIONS.length) backUp(db, path, found, now)
+  for (let version = found; version < MIGRATIONS.length; version++) {
+    db.exec('BEGIN IMMEDIATE')
+    try {
+      if (Number(db.value('PRAGMA user_version')) === version) {
+        db.exec(MIGRATIONS[version]!)
+        rebuildTriggers(db)
+        db.exec(`PRAGMA user_version = ${version + 1}`)
+      }
+      db.exec('COMMIT')
+    } catch (error) {
+      db.exec('ROLLBACK')
+      throw error
+    }
+  }
+  db.exec('PRAGMA busy_timeout = 0')
+}
+
+/** Gate G8: the text of every table, index and trigger must be the built one, or the server does not start. */
+export function verifySchema(db: SqliteConnection): void {
+  const expected = builtSchema()
+  const found = schemaOf(db)
+  for (const [name, text] of expected) {
+    if (found.get(name) !== text) {
+      throw new SchemaError(
+        `The schema was altered: ${found.has(name) ? `${name} has another text` : `${name} is missing`}. Restore the data folder from a backup.`,
+      )
+    }
+  }
+  for (const name of found.keys()) {
+    if (!expected.has(name)) throw new SchemaError(`The schema was altered: ${name} does not belong there.`)
+  }
+}
+
+let built: Map<string, string> | undefined
+
+function builtSchema(): Map<string, string> {
+  if (!built) {
+    const db = openSqlite(':memory:', 'write')
+    for (const migration of MIGRATIONS) db.exec(migration)
+    rebuildTriggers(db)
+    built = schemaOf(db)
+    db.close()
+  }
+  return built
+}
+
+function schemaOf(db: SqliteConnection): Map<string, string> {
+  const rows = db
+    .prepare(
+      `SELECT type || ' ' || name AS name, sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%'`,
+    )
+    .all([]) as { name: string; sql: string }[]
+  return new Map(rows.map((row) => [row.name, row.sql]))
+}
+
+/** Triggers are built from the code, so every migration lays them anew. */
+function rebuildTriggers(db: SqliteConnection): void {
+  const old = db.prepare(`SELECT name FROM sqlite_schema WHERE type = 'trigger'`).all([]) as {
+    name: string
+  }[]
+  for (const { name } of old) db.exec(`DROP TRIGGER ${name}`)
+  for (const trigger of triggers()) db.exec(trigger)
+}
+
+function backUp(db: SqliteConnection, path: string, version: number, now: number): void {
+  const copy = `${path}.schema-${version}.${now}.backup`
+  if (!existsSync(copy)) db.exec(`VACUUM INTO '${copy.replaceAll("'", "''")}'`)
+}

@@ -1,0 +1,41 @@
+import type { ActorId } from '../model/actor.ts'
+import { inJson } from './dependency.ts'
+import { type ReadTx, sqlOf } from './handle.ts'
+
+/**
+ * What rides on the answer of every write of an agent: how much it has not read yet (100 at most), and whether a person asks it to
+ * stop.
+ */
+export async function newsFor(tx: ReadTx): Promise<{ unread?: number; stop?: true }> {
+  if (tx.actor.kind !== 'agent') return {}
+  const news = await sqlOf(tx)
+    .selectFrom('notifications')
+    .select('id')
+    .where('account', '=', tx.account)
+    .where('recipient', '=', tx.actor.id)
+    .where('read_at', 'is', null)
+    .limit(100)
+    .execute()
+  const unread = news.length
+  const agent = await sqlOf(tx)
+    .selectFrom('agents')
+    .select('stop_at')
+    .where('account', '=', tx.account)
+    .where('id', '=', Number(tx.actor.id.slice(1)))
+    .executeTakeFirst()
+  return { ...(unread > 0 ? { unread } : {}), ...(agent?.stop_at != null ? { stop: true } : {}) }
+}
+
+/** The kind of the caller's newest unread news on each of these tasks. */
+export async function newsOn(tx: ReadTx, tasks: readonly number[]): Promise<Map<number, string>> {
+  const rows = await sqlOf(tx)
+    .selectFrom('notifications')
+    .select(['task', 'kind'])
+    .where('account', '=', tx.account)
+    .where('recipient', '=', tx.actor.id as ActorId)
+    .where('read_at', 'is', null)
+    .where('task', 'in', inJson(tasks))
+    .orderBy('id')
+    .execute()
+  return new Map(rows.map((row) => [row.task!, row.kind]))
+}

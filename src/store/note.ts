@@ -1,0 +1,54 @@
+import { nextNumber, type ReadTx, sqlOf, type WriteTx } from './handle.ts'
+import type { NoteKind, Row } from './tables.ts'
+
+/** What a note belongs to; the newest of the same place and kind is the one that reads show. */
+export interface NotePlace {
+  task: number
+  kind: NoteKind
+  step?: number | null
+  run?: number | null
+}
+
+/** The newest note of a place and kind. */
+export function newestNote(tx: ReadTx, place: NotePlace): Promise<Row<'notes'> | undefined> {
+  return sqlOf(tx)
+    .selectFrom('notes')
+    .selectAll()
+    .where('account', '=', tx.account)
+    .where('task', '=', place.task)
+    .where('kind', '=', place.kind)
+    .where('step', 'is', place.step ?? null)
+    .$if(place.run != null, (query) => query.where('run', '=', place.run!))
+    .orderBy('id', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+}
+
+/**
+ * Adds a reason, note, summary or progress: rows are added, never replaced. The same as the newest again adds nothing.
+ * Returns whether a row was added.
+ */
+export async function addNote(
+  tx: WriteTx,
+  place: NotePlace,
+  text: string | null | undefined,
+): Promise<boolean> {
+  if (!text) return false
+  const newest = await newestNote(tx, place)
+  if (newest?.text === text && newest.by === tx.actor.id) return false
+  await sqlOf(tx)
+    .insertInto('notes')
+    .values({
+      account: tx.account,
+      id: await nextNumber(tx, 'note'),
+      task: place.task,
+      kind: place.kind,
+      step: place.step ?? null,
+      run: place.run ?? null,
+      text,
+      by: tx.actor.id as Row<'notes'>['by'],
+      at: tx.now,
+    })
+    .execute()
+  return true
+}

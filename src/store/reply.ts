@@ -1,0 +1,62 @@
+import { AppError } from '../model/error.ts'
+import { type ReadTx, sqlOf, toolOf, type WriteTx } from './handle.ts'
+
+/** How long an idempotency key lives, in milliseconds. */
+export const KEY_MS = 24 * 3_600_000
+
+/**
+ * The stored answer of an earlier call with this key. Keys belong to the agent, so a rotated token keeps them. Throws
+ * `conflict` where the key was used for something else.
+ */
+export async function storedReply(
+  tx: ReadTx,
+  key: string,
+  argsHash: string,
+): Promise<Record<string, unknown> | undefined> {
+  const reply = await sqlOf(tx)
+    .selectFrom('replies')
+    .selectAll()
+    .where('account', '=', tx.account)
+    .where('actor', '=', tx.actor.id)
+    .where('key', '=', key)
+    .where('at', '>', tx.now - KEY_MS)
+    .executeTakeFirst()
+  if (!reply) return undefined
+  if (reply.tool !== toolOf(tx) || reply.args_hash !== argsHash) {
+    throw new AppError(
+      'conflict',
+      `The idempotency key "${key}" was used for another call of ${reply.tool}.`,
+      {
+        written: false,
+        next: 'Use a new key for a new call; the same key only repeats the same call.',
+      },
+    )
+  }
+  return JSON.parse(reply.answer) as Record<string, unknown>
+}
+
+/** Keeps an answer for repeats, in the transaction whose answer it is. Failures are not kept. */
+export async function storeReply(tx: WriteTx, key: string, argsHash: string, answer: object): Promise<void> {
+  const row = {
+    account: tx.account,
+    actor: tx.actor.id,
+    key,
+    tool: toolOf(tx),
+    args_hash: argsHash,
+    answer: JSON.stringify(answer),
+    at: tx.now,
+  }
+  await sqlOf(tx)
+    .insertInto('replies')
+    .values(row)
+    .onConflict((oc) => oc.columns(['account', 'actor', 'key']).doUpdateSet(row))
+    .execute()
+}
+
+/** Drops keys past their time. */
+export async function expireReplies(tx: WriteTx): Promise<void> {
+  await sqlOf(tx)
+    .deleteFrom('replies')
+    .where('at', '<=', tx.now - KEY_MS)
+    .execute()
+}

@@ -1,0 +1,388 @@
+import { type SelectQueryBuilder, sql } from 'kysely'
+import type { ActorId } from '../model/actor.ts'
+import { AppError, conflict, invalid, notFound } from '../model/error.ts'
+import type { Changes } from '../model/event.ts'
+import { formatId, formatIdOr } from '../model/id.ts'
+import { isClosed, LIMITS } from '../model/task.ts'
+import { guardMeaning, hashOfNew, meaningChanged, type Stale } from './content.ts'
+import { addDependencies, refuseCycle } from './dependency.ts'
+import { type DestroyTx, emit, nextNumber, type ReadTx, sqlOf, type WriteTx } from './handle.ts'
+import { addLabels, labelsOf, setLabels } from './label.ts'
+import { projectById } from './project.ts'
+import { indexText } from './search-index.ts'
+import { insertSteps, type NewStep } from './step.ts'
+import type { Database, Row } from './tables.ts'
+import { trashed } from './trash.ts'
+
+/** A task's fields as a person or agent writes them; numbers for ids, canonical strings for dates. */
+export interface TaskFields {
+  title: string
+  description: string
+  project: number | null
+  parent: number | null
+  priority: number
+  due: string | null
+  scheduled: string | null
+  estimate: number | null
+  assignee: ActorId | null
+  recurrence: string | null
+  recurrence_anchor: 'due' | 'completion' | null
+}
+
+export interface NewTask extends Partial<Omit<TaskFields, 'title'>> {
+  title: string
+  labels?: readonly string[]
+  depends_on?: readonly number[]
+  steps?: readonly NewStep[]
+}
+
+/** The change of an edit: absent keeps, null clears; labels replace the set. */
+export type TaskPatch = Partial<TaskFields> & { labels?: readonly string[] }
+
+/** Which fields a sign-off is bound to; the others can change under a pending request. */
+const MEANING = ['title', 'description', 'project', 'parent', 'assignee', 'due', 'recurrence'] as const
+
+/** Which fields nobody but a person may change while a task stays auto-OK (gate G10). */
+const UNDER_PERMISSION = ['title', 'description', 'project', 'parent'] as const
+
+/** The tasks that the caller can see: of the account, of the credential's projects, not in the Trash. */
+export function visibleTasks(tx: ReadTx): SelectQueryBuilder<Database, 'tasks', Record<never, never>> {
+  const { projects } = tx.actor
+  return sqlOf(tx)
+    .selectFrom('tasks')
+    .where('tasks.account', '=', tx.account)
+    .where('tasks.trash', 'is', null)
+    .$if(projects !== undefined, (query) => query.where('tasks.project', 'in', [...projects!]))
+}
+
+/** One task, by number. Throws `not_found` where there is none that the caller can see; names the Trash entry if it is there. */
+export async function taskById(tx: ReadTx, id: number): Promise<Row<'tasks'>> {
+  const task = await visibleTasks(tx).selectAll('tasks').where('tasks.id', '=', id).executeTakeFirst()
+  if (task) return task
+  const gone = await taskInTrash(tx, id)
+  if (gone) throw trashed(formatId('task', id), gone.trash!)
+  throw notFound(`There is no task ${formatId('task', id)}.`, {
+    next: 'search finds tasks by words, list_tasks by fields.',
+  })
+}
+
+/** A task that lies in the Trash, where the caller could see it otherwise. */
+export async function taskInTrash(tx: ReadTx, id: number): Promise<Row<'tasks'> | undefined> {
+  const { projects } = tx.actor
+  return sqlOf(tx)
+    .selectFrom('tasks')
+    .selectAll()
+    .where('account', '=', tx.account)
+    .where('id', '=', id)
+    .where('trash', 'is not', null)
+    .$if(projects !== undefined, (query) => query.where('project', 'in', [...projects!]))
+    .executeTakeFirst()
+}
+
+/** Several tasks by number, in the order given; throws for the first that can't be seen. */
+export async function tasksByIds(tx: ReadTx, ids: readonly number[]): Promise<Row<'tasks'>[]> {
+  const found = await visibleTasks(tx)
+    .selectAll('tasks')
+    .where('tasks.id', 'in', sql<number>`(SELECT value FROM json_each(${JSON.stringify(ids)}))`)
+    .execute()
+  const byId = new Map(found.map((task) => [task.id, task]))
+  return Promise.all(ids.map(async (id) => byId.get(id) ?? (await taskById(tx, id))))
+}
+
+/** Children that are not in the Trash. */
+export function childrenOf(tx: ReadTx, task: number): Promise<Row<'tasks'>[]> {
+  return sqlOf(tx)
+    .selectFrom('tasks')
+    .selectAll()
+    .where('account', '=', tx.account)
+    .where('parent', '=', task)
+    .where('trash', 'is', null)
+    .orderBy('id')
+    .execute()
+}
+
+/** Adds a task with its labels, dependencies and steps. Refuses over-long texts, cycles, full parents, archived projects. */
+export async function insertTask(
+  tx: WriteTx,
+  fields: NewTask,
+  successorOf?: Row<'tasks'>,
+): Promise<{ task: Row<'tasks'>; stale: Stale[] }> {
+  const parent = fields.parent == null ? null : await taskById(tx, fields.parent)
+  const project = fields.project ?? parent?.project ?? null
+  checkTexts(fields)
+  await checkProject(tx, project)
+  const autoOk = await autoOkAtBirth(tx, project, successorOf)
+  if (parent) await checkParent(tx, parent)
+  const id = await nextNumber(tx, 'task')
+  const content = {
+    title: fields.title,
+    description: fields.description ?? '',
+    project,
+    parent: fields.parent ?? null,
+    assignee: fields.assignee ?? null,
+    due: fields.due ?? null,
+    recurrence: fields.recurrence ?? null,
+    auto_ok: autoOk,
+  }
+  await sqlOf(tx)
+    .insertInto('tasks')
+    .values({
+      ...content,
+      account: tx.account,
+      id,
+      priority: fields.priority ?? 2,
+      scheduled: fields.scheduled ?? null,
+      estimate: fields.estimate ?? null,
+      recurrence_anchor: fields.recurrence_anchor ?? null,
+      status: 'open',
+      succeeds: successorOf?.id ?? null,
+      version: 1,
+      content_version: 1,
+      content_hash: hashOfNew(content),
+      created_at: tx.now,
+      created_by: tx.actor.id as ActorId,
+      updated_at: tx.now,
+    })
+    .execute()
+  let task = await rowOf(tx, id)
+  await indexText(tx, 'task', id, { task: id, project }, [task.title, task.description])
+  await emit(tx, { kind: 'created', task: id, project, data: { title: task.title } })
+  if (fields.labels?.length) await addLabels(tx, [task], fields.labels)
+  if (fields.depends_on?.length) await addDependencies(tx, task, fields.depends_on)
+  if (fields.steps?.length) await insertSteps(tx, task, fields.steps)
+  // Steps are part of the meaning, so they are sealed with it; a parent counts its children.
+  const { stale } = fields.steps?.length || parent ? await meaningChanged(tx, task) : { stale: [] }
+  task = await rowOf(tx, id)
+  return { task, stale }
+}
+
+/** What an edit did, for the answer. */
+export interface Edited {
+  task: Row<'tasks'>
+  /** False where everything was already so; then nothing was written. */
+  changed: boolean
+  stale: Stale[]
+  /** The standing permission that fell because somebody else than a person changed the meaning (gate G10). */
+  autoOkFell: boolean
+}
+
+/**
+ * Changes a task's own fields. The patch is compared with what is stored first: where nothing would change nothing is
+ * written, whatever the version; only then `expectedVersion` is checked.
+ */
+export async function editTask(
+  tx: DestroyTx,
+  task: Row<'tasks'>,
+  patch: TaskPatch,
+  expectedVersion?: number,
+): Promise<Edited> {
+  const { labels, ...fields } = patch
+  const columns = Object.fromEntries(
+    Object.entries(fields).filter(
+      ([name, value]) => value !== undefined && value !== task[name as keyof TaskFields],
+    ),
+  ) as Partial<TaskFields>
+  const relabelled = labels !== undefined && (await labelsDiffer(tx, task.id, labels))
+  if (Object.keys(columns).length === 0 && !relabelled)
+    return { task, changed: false, stale: [], autoOkFell: false }
+  if (expectedVersion !== undefined && expectedVersion !== task.version) throw await versionConflict(tx, task)
+  checkTexts(columns)
+  await checkMove(tx, task, columns)
+
+  const meaning = MEANING.some((name) => name in columns)
+  if (meaning) await guardMeaning(tx, task)
+  const autoOkFell = await autoOkFalls(tx, task, columns)
+  const changes: Record<string, readonly [unknown, unknown]> = {}
+  for (const name of Object.keys(columns)) {
+    changes[name] = [
+      shown(name, task[name as keyof TaskFields]),
+      shown(name, columns[name as keyof TaskFields]),
+    ]
+  }
+  if (relabelled) changes.labels = await setLabels(tx, task, labels)
+  if (autoOkFell) changes.auto_ok = [true, false]
+
+  const update = {
+    ...columns,
+    ...(autoOkFell ? { auto_ok: 0 } : {}),
+    version: task.version + 1,
+    updated_at: tx.now,
+  }
+  const { task: edited, stale } = meaning
+    ? await meaningChanged(tx, task, update)
+    : { task: await updateRow(tx, task.id, update), stale: [] }
+  if ('title' in columns || 'description' in columns || 'project' in columns) {
+    await indexText(tx, 'task', task.id, { task: task.id, project: edited.project }, [
+      edited.title,
+      edited.description,
+    ])
+  }
+  await emit(tx, { kind: 'updated', task: task.id, project: edited.project, changes: changes as Changes })
+  return { task: edited, changed: true, stale, autoOkFell }
+}
+
+/** Changes lifecycle columns of a task's row; the schema refuses closing by it, which only approval.ts does. */
+export async function updateRow(
+  tx: WriteTx,
+  id: number,
+  columns: Partial<Row<'tasks'>>,
+): Promise<Row<'tasks'>> {
+  await sqlOf(tx)
+    .updateTable('tasks')
+    .set(columns)
+    .where('account', '=', tx.account)
+    .where('id', '=', id)
+    .execute()
+  return rowOf(tx, id)
+}
+
+/** A conflict of versions, with the record as it stands and who changed what since. */
+async function versionConflict(tx: ReadTx, task: Row<'tasks'>): Promise<AppError> {
+  const newest = await sqlOf(tx)
+    .selectFrom('events')
+    .select(['actor', 'data'])
+    .where('account', '=', tx.account)
+    .where('task', '=', task.id)
+    .where('kind', '=', 'updated')
+    .orderBy('id', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+  const fields = Object.keys((JSON.parse(newest?.data ?? '{}') as { changes?: object }).changes ?? {})
+  const by = newest ? ` ${newest.actor} changed ${fields.join(', ')} last.` : ''
+  const { title, description, due, version } = task
+  return conflict(`${formatId('task', task.id)} is at version ${version}, not the expected one.${by}`, {
+    current: { id: formatId('task', task.id), version, title, description, due: due ?? undefined },
+    next: `Merge your change into the current record and send it with expected_version ${version}.`,
+  })
+}
+
+function rowOf(tx: ReadTx, id: number): Promise<Row<'tasks'>> {
+  return sqlOf(tx)
+    .selectFrom('tasks')
+    .selectAll()
+    .where('account', '=', tx.account)
+    .where('id', '=', id)
+    .executeTakeFirstOrThrow()
+}
+
+/** Each text has a limit and an error of its own. */
+function checkTexts(fields: { title?: string; description?: string }): void {
+  if (fields.title !== undefined && fields.title.trim() === '') {
+    throw invalid('The title is empty.', { next: 'Say in a few words what is to be done.' })
+  }
+  checkLength('title', fields.title, LIMITS.title)
+  checkLength('description', fields.description, LIMITS.description)
+}
+
+/** Refuses a text that is longer than its limit, naming both. */
+export function checkLength(what: string, text: string | undefined, limit: number): void {
+  const length = text === undefined || text.length <= limit ? 0 : [...text].length
+  if (length > limit) {
+    throw new AppError('too_large', `The ${what} has ${length} characters; ${limit} are allowed.`, {
+      next:
+        what === 'title'
+          ? 'Put the rest into the description.'
+          : 'Attach the text as an artifact, or cut it.',
+    })
+  }
+}
+
+async function checkProject(tx: ReadTx, project: number | null): Promise<void> {
+  if (project === null) {
+    if (tx.actor.projects !== undefined) {
+      throw new AppError('scope', 'This credential is narrowed to projects, so a task needs one of them.', {
+        allowed: tx.actor.projects.map((id) => formatId('project', id)),
+        next: 'Give project_id.',
+      })
+    }
+    return
+  }
+  const found = await projectById(tx, project)
+  if (found.archived_at !== null) {
+    throw conflict(`${formatId('project', project)} is archived.`, { next: 'Call unarchive_project first.' })
+  }
+}
+
+/** A parent must be open, not too deep and not full, and adding to it is a change of its meaning. */
+async function checkParent(tx: ReadTx, parent: Row<'tasks'>): Promise<void> {
+  if (isClosed(parent.status)) {
+    throw conflict(`${formatId('task', parent.id)} is ${parent.status}.`, {
+      next: 'Call reopen_task on it first.',
+    })
+  }
+  await guardMeaning(tx, parent)
+  const children = await childrenOf(tx, parent.id)
+  if (children.length >= LIMITS.children) {
+    throw new AppError(
+      'too_large',
+      `${formatId('task', parent.id)} has ${LIMITS.children} subtasks, the most there can be.`,
+    )
+  }
+  await checkDepth(tx, parent, 1)
+}
+
+async function checkDepth(tx: ReadTx, parent: Row<'tasks'>, below: number): Promise<void> {
+  let depth = below
+  for (
+    let each: Row<'tasks'> | null = parent;
+    each;
+    each = each.parent === null ? null : await rowOf(tx, each.parent)
+  )
+    depth++
+  if (depth > LIMITS.depth) {
+    throw new AppError('too_large', `Subtasks can be ${LIMITS.depth} levels deep.`, {
+      next: 'Use steps for the finest level.',
+    })
+  }
+}
+
+/** A move to another project or parent needs to see both ends and must not make a ring. */
+async function checkMove(tx: ReadTx, task: Row<'tasks'>, columns: Partial<TaskFields>): Promise<void> {
+  if (columns.project !== undefined) await checkProject(tx, columns.project)
+  if (columns.parent == null) return
+  const parent = await taskById(tx, columns.parent)
+  await refuseCycle(tx, parent.id, task.id, 'parent')
+  await checkParent(tx, parent)
+  await checkDepth(tx, parent, await heightOf(tx, task.id))
+}
+
+async function heightOf(tx: ReadTx, task: number): Promise<number> {
+  const children = await childrenOf(tx, task)
+  const below = await Promise.all(children.map((child) => heightOf(tx, child.id)))
+  return 1 + Math.max(0, ...below)
+}
+
+/** `auto_ok` is true on a new row only where a person said so before (gate, last invariant). */
+async function autoOkAtBirth(
+  tx: ReadTx,
+  project: number | null,
+  successorOf?: Row<'tasks'>,
+): Promise<number> {
+  if (successorOf) return successorOf.auto_ok
+  return project === null ? 0 : (await projectById(tx, project)).auto_ok_default
+}
+
+/** Gate G10, and its other half: a closed auto-OK task can't be given another meaning and then be reopened. */
+async function autoOkFalls(tx: ReadTx, task: Row<'tasks'>, columns: Partial<TaskFields>): Promise<boolean> {
+  const swapped = UNDER_PERMISSION.some((name) => name in columns)
+  if (tx.actor.kind === 'person' || task.auto_ok === 0 || !swapped) return false
+  if (isClosed(task.status)) {
+    throw conflict(`${formatId('task', task.id)} is ${task.status}.`, {
+      next: 'Call reopen_task first, then change it.',
+    })
+  }
+  return true
+}
+
+async function labelsDiffer(tx: ReadTx, task: number, labels: readonly string[]): Promise<boolean> {
+  const stored = (await labelsOf(tx, [task])).get(task) ?? []
+  const wanted = new Set(labels.map((label) => label.toLowerCase()))
+  return wanted.size !== stored.length || stored.some((label) => !wanted.has(label.toLowerCase()))
+}
+
+/** A column's value as history shows it. */
+function shown(name: string, value: unknown): unknown {
+  if (name === 'project') return formatIdOr('project', value as number | null) ?? null
+  if (name === 'parent') return formatIdOr('task', value as number | null) ?? null
+  return value ?? null
+}

@@ -1,0 +1,56 @@
+import { formatId } from '../model/id.ts'
+import { ownerOf } from './actor.ts'
+import { guardMeaning, meaningChanged, type Stale } from './content.ts'
+import type { DestroyTx } from './handle.ts'
+import { sqlOf } from './handle.ts'
+import { notify } from './notification.ts'
+import type { Row } from './tables.ts'
+import { childrenOf, taskById } from './task.ts'
+import { newTrashEntry } from './trash.ts'
+
+/**
+ * Moves a task and what hangs below it to the Trash under one entry; what lay there before stays under its own. Nothing
+ * is closed and nothing freed: dependencies still wait for it, and a pending request comes back with it.
+ */
+export async function trashTask(
+  tx: DestroyTx,
+  task: Row<'tasks'>,
+): Promise<{ entry: number; tasks: number; stale: Stale[] }> {
+  const parent = task.parent === null ? undefined : await taskById(tx, task.parent)
+  if (parent) await guardMeaning(tx, parent)
+  const subtree = await subtreeOf(tx, task)
+  const entry = await newTrashEntry(tx, {
+    kind: 'task',
+    object: formatId('task', task.id),
+    title: task.title,
+    task: task.id,
+    project: task.project,
+  })
+  for (const each of subtree) {
+    await sqlOf(tx)
+      .updateTable('tasks')
+      .set({ trash: entry })
+      .where('account', '=', tx.account)
+      .where('id', '=', each.id)
+      .execute()
+  }
+  if (tx.actor.kind === 'agent') {
+    const person = await ownerOf(tx, tx.actor.id)
+    await notify(
+      tx,
+      [person, task.assignee, task.claimed_by],
+      'trashed',
+      0,
+      task.id,
+      formatId('trash', entry),
+    )
+  }
+  const { stale } = parent ? await meaningChanged(tx, parent) : { stale: [] }
+  return { entry, tasks: subtree.length, stale }
+}
+
+async function subtreeOf(tx: DestroyTx, task: Row<'tasks'>): Promise<Row<'tasks'>[]> {
+  const all = [task]
+  for (const each of all) all.push(...(await childrenOf(tx, each.id)))
+  return all
+}

@@ -1,0 +1,79 @@
+import { z } from 'zod'
+import { type Kind, parseId } from '../model/id.ts'
+import { LIMITS, PRIORITIES } from '../model/task.ts'
+import { type Direction, type Reading, readInstant, readWhen } from '../model/when.ts'
+
+/** The arguments that many tools share, so that one word means one thing in all of them. */
+
+/** An id of one of these kinds, read as its number: `T12`, `t12`, `T12 Title`, or `12` where only one kind is meant. */
+export const idOf = (...kinds: [Kind, ...Kind[]]) =>
+  z.string().transform((text) => parseId(text, ...kinds).number)
+
+export const taskId = idOf('task')
+export const taskIds = z.array(taskId).min(1).max(LIMITS.bulk)
+
+/** An argument that `null` clears. */
+export const clearable = <T extends z.ZodType>(field: T) => field.nullable().optional()
+
+export const page = { limit: z.int().min(1).max(100).optional(), cursor: z.string().optional() }
+export const detail = z.enum(['concise', 'detailed']).optional()
+export const idempotencyKey = z.string().min(1).max(LIMITS.idempotencyKey).optional()
+export const expectedVersion = z.int().optional()
+
+/** A name or id of a person or agent, `me`, `owner` or `nobody`; resolved against the account by the tool. */
+export const party = z.string().min(1).max(200)
+
+/** A number among {@link PRIORITIES}, most urgent 0. */
+export const priority = z.enum(PRIORITIES).transform((name) => PRIORITIES.indexOf(name))
+
+export const text = (limit: number) => z.string().max(limit)
+
+const UNREAD = Symbol('unread date')
+
+interface Unread {
+  [UNREAD]: (clock: { now: number; zone: string }) => Promise<unknown>
+}
+
+/**
+ * A date, or a date and time with zone, in ISO form or in words. Arrives at the tool as a {@link Reading}: read in the
+ * caller's zone before the transaction opens.
+ */
+export const when = (direction: Direction) =>
+  z.string().transform((said) => unread((clock) => readWhen(said, clock, direction)) as unknown as Reading)
+
+/** A moment, for `since` and `until`: milliseconds since the epoch. */
+export const instant = (direction: Direction) =>
+  z.string().transform((said) => unread((clock) => readInstant(said, clock, direction)) as unknown as number)
+
+function unread(read: (clock: { now: number; zone: string }) => Promise<unknown>): Unread {
+  return { [UNREAD]: read }
+}
+
+/**
+ * Reads the dates in parsed arguments by the caller's clock. Also tells, by argument, what was understood of words, so
+ * that the answer can say it and a repeat can use it.
+ */
+export async function readDates(
+  value: unknown,
+  clock: { now: number; zone: string },
+  understood: Record<string, string>,
+  path = '',
+): Promise<unknown> {
+  if (typeof value !== 'object' || value === null) return value
+  if (UNREAD in value) {
+    const reading = await (value as Unread)[UNREAD](clock)
+    const words = typeof reading === 'object' && (reading as Reading).understood
+    if (words) understood[path] = words
+    return reading
+  }
+  if (Array.isArray(value)) {
+    return Promise.all(value.map((each, i) => readDates(each, clock, understood, `${path}[${i}]`)))
+  }
+  const read = await Promise.all(
+    Object.entries(value).map(async ([name, each]) => [
+      name,
+      await readDates(each, clock, understood, path ? `${path}.${name}` : name),
+    ]),
+  )
+  return Object.fromEntries(read)
+}

@@ -1,0 +1,78 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { newWorld, type World } from '../../test/world.ts'
+
+let world: World
+beforeEach(async () => {
+  world = await newWorld()
+})
+afterEach(() => world.close())
+
+describe('a task on its way', () => {
+  it('is created, read, and waits for a person when an agent completes it', async () => {
+    const { scout, ana } = world
+    const created = await scout.call('create_task', {
+      title: 'Rotate the staging certificate',
+      due: 'tomorrow',
+      steps: [{ title: 'Order' }],
+    })
+    expect(created).toMatchObject({
+      id: 'T1',
+      status: 'open',
+      due: '2026-12-01',
+      steps: '0/1',
+      understood: { due: '2026-12-01' },
+    })
+
+    const completed = await scout.call('complete_task', { id: 'T1', summary: 'Rotated.' })
+    expect(completed).toMatchObject({
+      status: 'awaiting_approval',
+      request: 'A1',
+      page: 'http://127.0.0.1:4747/sign-off/A1',
+    })
+    expect(await scout.call('complete_task', { id: 't1', summary: 'Rotated.' })).toMatchObject({
+      already: true,
+      request: 'A1',
+    })
+
+    expect(await ana.call('complete_task', { id: 'T1' })).toMatchObject({ status: 'done' })
+    const task = await scout.call('get_task', { id: 'T1' })
+    expect(task).toMatchObject({
+      status: 'done',
+      approval: { state: 'approved', decided_by: 'U1 Ana' },
+      summary: 'Rotated.',
+    })
+  })
+
+  it('goes to the Trash, and a second delete says so', async () => {
+    const { scout } = world
+    await scout.call('create_task', { title: 'A mistake' })
+    expect(await scout.call('delete_task', { id: 'T1' })).toMatchObject({ trash: 'X1', tasks: 1 })
+    expect(await scout.call('delete_task', { id: 'T1' })).toMatchObject({ trash: 'X1', already: true })
+    expect(await scout.refused('get_task', { id: 'T1' })).toMatchObject({
+      code: 'not_found',
+      message: 'T1 is in the Trash (X1).',
+    })
+  })
+
+  it('can be read and not written with a read token', async () => {
+    const { reader, scout } = world
+    await scout.call('create_task', { title: 'Look at me' })
+    expect(await reader.call('get_task', { id: 'T1' })).toMatchObject({ title: 'Look at me' })
+    expect(await reader.refused('delete_task', { id: 'T1' })).toMatchObject({ code: 'scope' })
+  })
+})
+
+describe('bad input', () => {
+  it('is refused with the right name or what is allowed', async () => {
+    const { scout } = world
+    const body = await scout.refused('create_task', { title: 'x', deadline: 'tomorrow' })
+    expect(body).toMatchObject({ code: 'unknown_argument', details: { allowed: ['due'] } })
+    const status = await scout.refused('create_task', { title: 'x', status: 'done' })
+    expect(status.details.next).toMatch(/verbs/)
+    expect(await scout.refused('create_task', { title: 'x', priority: 'highest' })).toMatchObject({
+      code: 'invalid_value',
+      details: { allowed: ['urgent', 'high', 'normal', 'low'] },
+    })
+    expect(await scout.refused('get_task', { id: '9999' })).toMatchObject({ code: 'not_found' })
+  })
+})

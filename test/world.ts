@@ -1,0 +1,108 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { actorOfSession, actorOfToken } from '../src/auth/actor.ts'
+import { ensureAccount, issueSignInLink, issueToken, signIn } from '../src/auth/console.ts'
+import { type Done, openDone } from '../src/done.ts'
+import type { Actor } from '../src/model/actor.ts'
+import { AppError } from '../src/model/error.ts'
+import { toolNamed } from '../src/tools/effects.ts'
+
+/** Monday, 30 November 2026, 09:00 in Madrid. */
+export const MONDAY = Date.parse('2026-11-30T08:00:00Z')
+
+/** Somebody at work in a test: calls tools and gets structured content. */
+export interface Worker {
+  actor: Actor
+  token?: string
+  /** Calls a tool; throws the AppError of a refusal. */
+  call(name: string, input?: Record<string, unknown>): Promise<Record<string, any>>
+  /** Calls a tool that must be refused, and gives the refusal. */
+  refused(name: string, input?: Record<string, unknown>): Promise<AppError>
+}
+
+/** A Done on a temporary folder with a clock of its own; the account is in Madrid, its owner is Ana. */
+export interface World {
+  dir: string
+  done: Done
+  account: number
+  ana: Worker
+  scout: Worker
+  builder: Worker
+  reader: Worker
+  /** Another agent by name; scopes and narrowing as given. */
+  agent(
+    name: string,
+    options?: { scopes?: 'read' | 'read write'; presets?: string[]; projects?: number[] },
+  ): Promise<Worker>
+  /** Moves the clock forward. */
+  pass(ms: number): void
+  /** A fresh sign-in of Ana, for decisions after the clock moved. */
+  signInAgain(): Promise<Worker>
+  close(): Promise<void>
+}
+
+export async function newWorld(): Promise<World> {
+  const dir = mkdtempSync(join(tmpdir(), 'done-'))
+  let now = MONDAY
+  const done = openDone({ dataDir: dir, site: () => 'http://127.0.0.1:4747', clock: () => now })
+  const account = await ensureAccount(done.store, { owner: 'Ana', zone: 'Europe/Madrid' })
+
+  function worker(actor: Actor, token?: string): Worker {
+    const call = async (name: string, input: Record<string, unknown> = {}) => {
+      const output = await done.call(actor, name, input)
+      const shape = toolNamed(name)?.output.safeParse(output)
+      if (shape && !shape.success) throw new Error(`${name} answered another shape: ${shape.error.message}`)
+      return output
+    }
+    return {
+      actor,
+      ...(token ? { token } : {}),
+      call,
+      async refused(name, input) {
+        try {
+          await call(name, input)
+        } catch (error) {
+          if (error instanceof AppError) return error
+          throw error
+        }
+        throw new Error(`${name} was not refused.`)
+      },
+    }
+  }
+
+  const agent: World['agent'] = async (name, options = {}) => {
+    const { scopes = 'read write', presets, projects } = options
+    const token = await issueToken(done.store, account, name, {
+      scopes,
+      ...(presets ? { presets } : {}),
+      ...(projects ? { projects } : {}),
+    })
+    return worker((await actorOfToken(done.store, token))!, token)
+  }
+
+  const signInAgain = async () => {
+    const link = await issueSignInLink(done.store, account)
+    const session = await signIn(done.store, link.slice('/sign-in/'.length))
+    return worker((await actorOfSession(done.store, session!.secret))!)
+  }
+
+  return {
+    dir,
+    done,
+    account,
+    ana: await signInAgain(),
+    scout: await agent('scout'),
+    builder: await agent('builder'),
+    reader: await agent('reader', { scopes: 'read' }),
+    agent,
+    signInAgain,
+    pass(ms) {
+      now += ms
+    },
+    async close() {
+      await done.close()
+      rmSync(dir, { recursive: true, force: true })
+    },
+  }
+}
