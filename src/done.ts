@@ -1,7 +1,10 @@
 import { createHmac, randomUUID } from 'node:crypto'
+import { realpathSync } from 'node:fs'
+import { relative, resolve, sep } from 'node:path'
 import { sealKey } from './auth/console.ts'
+import { type TokenUse, tokenUse } from './auth/token-use.ts'
 import { folderConnector } from './connectors/folder.ts'
-import { AppError } from './model/error.ts'
+import { AppError, invalid } from './model/error.ts'
 import type { Outside } from './model/outside.ts'
 import { openStore, type Store } from './store/store.ts'
 import { type AccessLog, accessLog } from './tools/access.ts'
@@ -12,6 +15,8 @@ export interface Done {
   store: Store
   call: Call
   access: AccessLog
+  /** When tokens were last used; every door that takes them tells it. */
+  tokenUse: TokenUse
   outside: Outside
   close(): Promise<void>
 }
@@ -35,33 +40,57 @@ export function openDone(options: DoneOptions): Done {
     seal: (text) => createHmac('sha256', key).update(text).digest('hex'),
   })
   const access = accessLog(store)
+  const uses = tokenUse(store)
+  const outside = outsideOf(options.dataDir)
   const call = callWith({ store, outside, access })
   return {
     store,
     call,
     access,
+    tokenUse: uses,
     outside,
     async close() {
       await access.flush()
+      await uses.flush()
       await store.close()
     },
   }
 }
 
 /** The kinds of outside source that this build has; adding one is one file and one line. */
-const KINDS: Record<string, Outside['connect']> = {
-  folder: ({ name, config, may_save }) =>
-    folderConnector({ name, root: String(config.root), save: may_save }),
-}
-
-const outside: Outside = {
-  connect(source) {
-    const kind = KINDS[source.kind]
-    if (!kind)
+function outsideOf(dataDir: string): Outside {
+  const kinds: Record<string, Outside['connect']> = {
+    folder: ({ name, config, may_save }) => {
+      refuseOwnFolder(dataDir, String(config.root))
+      return folderConnector({ name, root: String(config.root), save: may_save })
+    },
+  }
+  return {
+    connect(source) {
+      const kind = Object.hasOwn(kinds, source.kind) ? kinds[source.kind] : undefined
+      if (kind) return kind(source)
       throw new AppError(
         'unavailable',
         `"${source.name}" is a ${source.kind}, which this installation can’t reach.`,
       )
-    return kind(source)
-  },
+    },
+  }
+}
+
+/** A source that held Done's own data would hand keys and sign-in links to agents (gate, way 27). */
+function refuseOwnFolder(dataDir: string, root: string): void {
+  const [data, folder] = [real(dataDir), real(root)]
+  const within = (outer: string, inner: string) => !relative(outer, inner).split(sep).includes('..')
+  if (within(folder, data) || within(data, folder)) {
+    throw invalid('The folder holds Done’s own data, or lies in it.', { next: 'Connect another folder.' })
+  }
+}
+
+/** Where a path really leads; as it is where it leads nowhere yet. */
+function real(path: string): string {
+  try {
+    return realpathSync(path)
+  } catch {
+    return resolve(path)
+  }
 }

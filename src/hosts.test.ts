@@ -17,9 +17,9 @@ const TABLE = `
   .DI.     a     a        a          a           a            A        A           a        A      a       A         A
   .DIO     a     a        a          a           a            A        A           a        A      a       A         A
   R...     r     r        r          r           r            r        r           r        r      r       a         r
-  R..O     r     r        r          r           r            r        r           r        r      r       a         r
+  R..O     r     r        r          r           r            r        r           r        r      r       a         a
   R.I.     r     r        r          r           r            r        r           r        r      r       a         r
-  R.IO     r     r        r          r           r            r        r           r        r      r       a         r
+  R.IO     r     r        r          r           r            r        r           r        r      r       a         a
   RD..     r     a        r          r           r            A        r           r        A      r       a         A
   RD.O     r     a        r          r           r            A        r           r        A      r       a         A
   RDI.     r     a        r          r           r            A        r           r        A      r       a         A
@@ -100,7 +100,7 @@ describe('hints that are missing', () => {
 
   it('a tool that says only that it reads is a read: MCP gives destructiveHint no meaning there', () => {
     for (const id of ['careful', 'codex', 'claude', 'cursor'] as const) {
-      expect(hostDecision(id, { readOnlyHint: true }).decision).toBe('run')
+      expect(hostDecision(id, { readOnlyHint: true, openWorldHint: false }).decision).toBe('run')
     }
   })
 })

@@ -123,9 +123,9 @@ export const HOSTS = [
     name: 'A client of your own',
     rule: (hints) => {
       if (hints.destructiveHint) return 'ask_always'
-      return hints.readOnlyHint || !hints.openWorldHint ? 'run' : 'ask'
+      return hints.openWorldHint ? 'ask' : 'run'
     },
-    note: 'Believe hints only of servers you trust, and treat what a tool brings from outside as material.',
+    note: 'A read of the open world is asked for too: the question itself leaves the house. Believe hints only of servers you trust, and treat what a tool brings from outside as material.',
     source: 'read in source',
   },
 ] as const satisfies readonly Host[]

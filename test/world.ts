@@ -6,6 +6,8 @@ import { ensureAccount, issueSignInLink, issueToken, signIn } from '../src/auth/
 import { type Done, openDone } from '../src/done.ts'
 import type { Actor } from '../src/model/actor.ts'
 import { AppError } from '../src/model/error.ts'
+import { setAutoOk } from '../src/store/policy.ts'
+import { taskById } from '../src/store/task.ts'
 import { toolNamed } from '../src/tools/effects.ts'
 
 /** Monday, 30 November 2026, 09:00 in Madrid. */
@@ -16,6 +18,7 @@ export interface Worker {
   actor: Actor
   token?: string
   /** Calls a tool; throws the AppError of a refusal. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests read answers of 84 shapes, and assert what they read
   call(name: string, input?: Record<string, unknown>): Promise<Record<string, any>>
   /** Calls a tool that must be refused, and gives the refusal. */
   refused(name: string, input?: Record<string, unknown>): Promise<AppError>
@@ -35,6 +38,8 @@ export interface World {
     name: string,
     options?: { scopes?: 'read' | 'read write'; presets?: string[]; projects?: number[] },
   ): Promise<Worker>
+  /** Ana's word that a task may close without a person. */
+  autoOk(task: string): Promise<void>
   /** Moves the clock forward. */
   pass(ms: number): void
   /** A fresh sign-in of Ana, for decisions after the clock moved. */
@@ -97,6 +102,12 @@ export async function newWorld(): Promise<World> {
     reader: await agent('reader', { scopes: 'read' }),
     agent,
     signInAgain,
+    async autoOk(task) {
+      const { actor } = await signInAgain()
+      await done.store.write(actor, 'set_auto_ok', async (tx) => {
+        await setAutoOk(tx, await taskById(tx, Number(task.slice(1))), true)
+      })
+    },
     pass(ms) {
       now += ms
     },

@@ -1,52 +1,56 @@
 /** What happened, as one of the words that activity, notifications and streams share. */
-export type EventKind =
-  | 'created'
-  | 'updated'
-  | 'closed'
-  | 'approval_requested'
-  | 'approved'
-  | 'rejected'
-  | 'request_stale'
-  | 'request_withdrawn'
-  | 'reopened'
-  | 'blocked'
-  | 'unblocked'
-  | 'claimed'
-  | 'released'
-  | 'lease_lapsed'
-  | 'trashed'
-  | 'restored'
-  | 'purged'
-  | 'merged'
-  | 'step_added'
-  | 'step_updated'
-  | 'step_moved'
-  | 'commented'
-  | 'comment_updated'
-  | 'run_started'
-  | 'run_resumed'
-  | 'run_event'
-  | 'run_ended'
-  | 'artifact_attached'
-  | 'asked'
-  | 'answered'
-  | 'labelled'
-  | 'unlabelled'
-  | 'label_changed'
-  | 'dependency_added'
-  | 'dependency_removed'
-  | 'project_created'
-  | 'project_updated'
-  | 'project_archived'
-  | 'project_unarchived'
-  | 'view_saved'
-  | 'calendar_linked'
-  | 'calendar_unlinked'
-  | 'context_saved'
-  | 'notifications_read'
-  | 'agent_changed'
-  | 'stop_asked'
-  | 'loop_damped'
+export const EVENT_KINDS = [
+  'created',
+  'updated',
+  'closed',
+  'approval_requested',
+  'approved',
+  'rejected',
+  'request_stale',
+  'request_withdrawn',
+  'reopened',
+  'blocked',
+  'unblocked',
+  'claimed',
+  'released',
+  'lease_lapsed',
+  'trashed',
+  'restored',
+  'purged',
+  'merged',
+  'step_added',
+  'step_updated',
+  'step_moved',
+  'commented',
+  'comment_updated',
+  'run_started',
+  'run_resumed',
+  'run_event',
+  'run_ended',
+  'artifact_attached',
+  'asked',
+  'answered',
+  'labelled',
+  'unlabelled',
+  'label_changed',
+  'dependency_added',
+  'dependency_removed',
+  'project_created',
+  'project_updated',
+  'project_archived',
+  'project_unarchived',
+  'view_saved',
+  'calendar_linked',
+  'calendar_unlinked',
+  'context_saved',
+  'notifications_read',
+  'agent_changed',
+  'stop_asked',
+  'session_ended',
+  'loop_damped',
+  'source_changed',
+] as const
+export type EventKind = (typeof EVENT_KINDS)[number]
 
 /** A field change as history shows it. */
 export type Changes = Record<string, readonly [old: unknown, now: unknown]>

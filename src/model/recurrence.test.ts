@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { nextDates, readRule } from './recurrence.ts'
-import { instantOf } from './when.ts'
+import { instantOf } from './zone.ts'
 
 describe('Ana says how often', () => {
   test.each([

@@ -1,5 +1,6 @@
+import { foldWords, NUMBER, numberOf, unitOf, weekdayNamed } from './date-words.ts'
 import { type AppError, invalid } from './error.ts'
-import { dateOf, fold, instantOf, NUMBER, numberOf, unitOf, weekdayNamed } from './when.ts'
+import { dateOf, instantOf } from './zone.ts'
 
 /** What was read: the canonical rule, and the same again in `understood` if it came as words. */
 export interface RuleReading {
@@ -20,7 +21,7 @@ export async function readRule(text: string): Promise<RuleReading> {
   // Lists of days make long rules; no honest one is longer than this.
   if (typed === '' || typed.length > 500) throw unreadable(text)
   if (/^(?:rrule *:|[a-z-]+ *=)/i.test(typed)) return { rule: await readParts(typed) }
-  const rule = readWords(fold(typed))
+  const rule = readWords(foldWords(typed))
   if (!rule) throw unreadable(text)
   return { rule, understood: rule }
 }

@@ -1,7 +1,9 @@
 import { fold } from './suggest.ts'
 
-const CJK_RUN = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}ー]+/gu
-const IS_CJK = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}ー]/u
+const CJK = '[\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Hangul}ー]+'
+const CJK_RUN = new RegExp(CJK, 'gu')
+const CJK_OR_OTHER = new RegExp(`${CJK}|(?:(?!${CJK}).)+`, 'gu')
+const IS_CJK = new RegExp(CJK, 'u')
 
 /**
  * A text as the word index keeps it: folded, and runs of Chinese, Japanese and Korean, which have no spaces to tell
@@ -31,7 +33,7 @@ export interface Term {
 export function termsOf(query: string): Term[] {
   return fold(query)
     .split(/[^\p{L}\p{N}]+/u)
-    .filter(Boolean)
+    .flatMap((word) => word.match(CJK_OR_OTHER) ?? [])
     .slice(0, 12)
     .map((folded) => {
       const length = [...folded].length
@@ -41,6 +43,61 @@ export function termsOf(query: string): Term[] {
       if (length >= 3) return { index: 'parts', match: `"${folded}"`, folded }
       return { index: 'words', match: `"${folded}"*`, folded }
     })
+}
+
+/** Whether a folded text holds a term, by the same rule as the indexes: short terms only where a word begins. */
+export function findTerm(folded: string, term: Term): number {
+  const anywhere = term.index === 'parts' || IS_CJK.test(term.folded)
+  let at = folded.indexOf(term.folded)
+  while (!anywhere && at > 0 && /[\p{L}\p{N}]/u.test(folded[at - 1]!))
+    at = folded.indexOf(term.folded, at + 1)
+  return at
+}
+
+/** How well a title fits a query: 3 where all terms begin words of it, 2 where it holds all, 1 some, 0 none. */
+export function titleScore(title: string, terms: readonly Term[]): number {
+  const folded = fold(title)
+  const places = terms.map((term) => findTerm(folded, term))
+  if (places.every((at) => at >= 0)) {
+    return places.every((at) => at === 0 || !/[\p{L}\p{N}]/u.test(folded[at - 1]!)) ? 3 : 2
+  }
+  return places.some((at) => at >= 0) ? 1 : 0
+}
+
+/** How much of a text a snippet shows. */
+const SNIPPET = 160
+
+/** One line of a text around the first term that it holds; its beginning where it holds none. */
+export function snippetOf(text: string, terms: readonly Term[]): string {
+  const folded = fold(text)
+  const places = terms.map((term) => findTerm(folded, term)).filter((at) => at >= 0)
+  const at = places.length > 0 ? unfolded(text, folded, Math.min(...places)) : 0
+  const from = whole(text, Math.max(0, at - SNIPPET / 4))
+  const to = whole(text, Math.min(text.length, from + SNIPPET))
+  const line = text.slice(from, to).replace(/\s+/g, ' ').trim()
+  return `${from > 0 ? '…' : ''}${line}${to < text.length ? '…' : ''}`
+}
+
+/** The place in a text of a place in its folded form. Folding changes lengths, so it is counted out, in leaps first. */
+function unfolded(text: string, folded: string, place: number): number {
+  if (folded.length === text.length) return place
+  let at = 0
+  let seen = 0
+  for (const leap of [1024, 1]) {
+    while (at < text.length) {
+      const end = whole(text, Math.min(text.length, at + leap), 1)
+      const length = fold(text.slice(at, end)).length
+      if (seen + length > place) break
+      seen += length
+      at = end
+    }
+  }
+  return at
+}
+
+/** The same place, or the one beside it where this would split a character that takes two units. */
+export function whole(text: string, at: number, move: 1 | -1 = -1): number {
+  return at > 0 && /^[\uD800-\uDBFF][\uDC00-\uDFFF]/.test(text.slice(at - 1, at + 1)) ? at + move : at
 }
 
 function pairs(run: string): string[] {

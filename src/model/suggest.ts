@@ -67,9 +67,27 @@ export function nearest(text: string, names: readonly string[]): string[] {
     .map(({ name }) => name)
 }
 
+/** Letters that differ from others only by a stroke or by their place, and that no normal form takes apart. */
+const PLAIN: Record<string, string> = {
+  ß: 'ss',
+  ς: 'σ',
+  ø: 'o',
+  ł: 'l',
+  đ: 'd',
+  ħ: 'h',
+  ı: 'i',
+  æ: 'ae',
+  œ: 'oe',
+}
+
 /** A text without case and accents: how names are compared and words are found. */
 export function fold(text: string): string {
-  return text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase().normalize('NFC')
+  return text
+    .normalize('NFKD')
+    .replace(/\p{M}/gu, '')
+    .toLowerCase()
+    .normalize('NFC')
+    .replace(/[ßςøłđħıæœ]/g, (letter) => PLAIN[letter]!)
 }
 
 /** Levenshtein distance; a name that begins with or contains the text counts as near. */

@@ -1,17 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import {
-  addDays,
-  type Clock,
-  type Direction,
-  dateOf,
-  instantOf,
-  isZone,
-  localTime,
-  readInstant,
-  readWhen,
-  today,
-  weekdayOf,
-} from './when.ts'
+import { type Direction, readInstant, readWhen } from './when.ts'
+import { addDays, type Clock, dateOf, instantOf, isZone, localTime, today, weekdayOf } from './zone.ts'
 
 const at = (iso: string, zone: string): Clock => ({ now: Date.parse(iso), zone })
 

@@ -1,13 +1,20 @@
 import type { Chrono, ParsedComponents } from 'chrono-node'
+import { foldWords, NUMBER, numberOf, UNITS, type Unit, unitOf, WEEKDAY, weekdayNamed } from './date-words.ts'
 import { type AppError, invalid } from './error.ts'
-
-/** The moment at which a call is handled and the zone in which its caller lives. Nothing here asks the system. */
-export interface Clock {
-  /** Milliseconds since the epoch. */
-  now: number
-  /** IANA name, as `Europe/Madrid`. */
-  zone: string
-}
+import {
+  addDays,
+  addMonths,
+  type Clock,
+  formatOf,
+  fromWall,
+  instantOf,
+  isoDate,
+  isZone,
+  localTime,
+  offsetAt,
+  today,
+  weekdayOf,
+} from './zone.ts'
 
 /** Which way an open expression ("friday", "9am", "7 December") points: plans forward, searches backward. */
 export type Direction = 'forward' | 'backward'
@@ -27,7 +34,6 @@ interface Moment {
   words: boolean
 }
 
-const DAY = 86_400_000
 const MINUTE = 60_000
 
 /**
@@ -131,7 +137,7 @@ function offsetMs(offset: string, typed: string): number {
 // Friday and "vendredi prochain" as the one after it. It does clock times and dates with a month's name.
 
 async function readWords(typed: string, clock: Clock, direction: Direction): Promise<Moment | undefined> {
-  const text = fold(typed)
+  const text = foldWords(typed)
   if (/\d ?\/ ?\d|\b\d{1,2}[.-]\d{1,2}[.-]\d/.test(text)) {
     throw invalid(`"${typed}" can mean two dates, since some put the month first.`, {
       next: 'Send the date with the year first, as 2026-12-07.',
@@ -156,48 +162,6 @@ async function readWords(typed: string, clock: Clock, direction: Direction): Pro
     ? onDay(addDays(day.date, direction === 'forward' ? 7 : -7), time, clock)
     : moment
 }
-
-/**
- * Lower case, no accents, single spaces, straight apostrophes: the form in which words are compared.
- */
-export function fold(text: string): string {
-  const bare = text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase()
-  return bare.replace(/[’`´]/g, "'").replace(/\s+/g, ' ').trim()
-}
-
-const NUMBERS: Record<string, number> = Object.fromEntries(
-  [
-    'a an one un una uno une',
-    'two dos deux',
-    'three tres trois',
-    'four cuatro quatre',
-    'five cinco cinq',
-    'six seis',
-    'seven siete sept',
-    'eight ocho huit',
-    'nine nueve neuf',
-    'ten diez dix',
-    'eleven once onze',
-    'twelve doce douze',
-  ].flatMap((names, index) => names.split(' ').map((name) => [name, index + 1])),
-)
-
-/** A number in digits or, up to twelve, in words of the three languages, as a pattern and as a value. */
-export const NUMBER = `\\d{1,4}|${Object.keys(NUMBERS).join('|')}`
-export const numberOf = (word: string): number => NUMBERS[word] ?? Number(word)
-
-const UNITS = {
-  minute: 'minutes?|mins?|minutos?',
-  hour: 'hours?|hrs?|horas?|heures?|h',
-  day: 'days?|dias?|jours?',
-  week: 'weeks?|semanas?|semaines?',
-  month: 'months?|mes(?:es)?|mois',
-  year: 'years?|anos?|ans?|annees?',
-}
-type Unit = keyof typeof UNITS
-/** The unit of time that a folded word names, in the three languages. */
-export const unitOf = (word: string): Unit | undefined =>
-  (Object.keys(UNITS) as Unit[]).find((unit) => new RegExp(`^(?:${UNITS[unit]})$`).test(word))
 
 const SPAN = new RegExp(
   `(?<![\\w:.-])(?:(?<before>in|en|dentro de|dans|hace|il y a|(?:the |los |las |les )?(?:last|past|ultim[oa]s|dernier(?:e)?s)) )?` +
@@ -268,21 +232,6 @@ const FIXED: readonly (readonly [RegExp, number])[] = [
   [/\b(?:yesterday|ayer|hier)\b/, -1],
   [/\b(?:today|hoy|aujourd'hui|eod|end of (?:the )?day)\b/, 0],
 ]
-
-const WEEKDAYS = [
-  'mon(?:day)?|lun(?:es|di)?',
-  'tue(?:s|sday)?|martes|mardi',
-  'wed(?:nesday)?|mie(?:rcoles)?|mercredi',
-  'thu(?:r|rs|rsday)?|jue(?:ves)?|jeudi',
-  'fri(?:day)?|vie(?:rnes)?|vendredi',
-  'sat(?:urday)?|sab(?:ado)?|samedi|weekend|week-end|fin de semana',
-  'sun(?:day)?|dom(?:ingo)?|dimanche',
-]
-/** A weekday's name or short form in the three languages, folded; a weekend is its Saturday. */
-const WEEKDAY = WEEKDAYS.join('|')
-/** 1 (Monday) to 7 (Sunday) for a folded name, 0 if it is none. */
-export const weekdayNamed = (name: string) =>
-  WEEKDAYS.findIndex((names) => new RegExp(`^(?:${names})s?$`).test(name)) + 1
 
 const BEFORE =
   '(?:next|this coming|this|last|past|coming|proxim[oa]|est[ea]|pasad[oa]|ultim[oa]|cette|cet|ce)'
@@ -456,69 +405,6 @@ function isPast(moment: Moment, clock: Clock, direction: Direction): boolean {
   return direction === 'forward' ? distance < 0 : distance > 0
 }
 
-// Days, zones and instants
-
-/** The local date of the clock's moment in its zone. */
-export function today(clock: Clock): string {
-  return isoDate(clock.now + offsetAt(clock.now, clock.zone))
-}
-
-/** The time of day `HH:MM` at `ms` (since the epoch) in `zone`. */
-export function localTime(ms: number, zone: string): string {
-  return new Date(ms + offsetAt(ms, zone)).toISOString().slice(11, 16)
-}
-
-/** Whether `name` is a time zone that the runtime knows by name; bare offsets as `+01:00` are not. */
-export function isZone(name: string): boolean {
-  try {
-    return /^[a-z]/i.test(name) && formatOf(name) !== undefined
-  } catch {
-    return false
-  }
-}
-
-/** The date `n` days after `date`, before it if negative. */
-export function addDays(date: string, n: number): string {
-  return isoDate(Date.parse(date) + n * DAY)
-}
-
-/** A month's last day stands in for the days it hasn't: a month after 31 January is 28 or 29 February. */
-function addMonths(date: string, n: number): string {
-  const first = new Date(`${date.slice(0, 7)}-01`)
-  first.setUTCMonth(first.getUTCMonth() + n)
-  const month = isoDate(first.getTime()).slice(0, 7)
-  first.setUTCMonth(first.getUTCMonth() + 1, 0)
-  const last = isoDate(first.getTime())
-  return `${month}-${date.slice(8)}` < last ? `${month}-${date.slice(8)}` : last
-}
-
-/** 1 for Monday to 7 for Sunday (ISO 8601). */
-export function weekdayOf(date: string): number {
-  return new Date(date).getUTCDay() || 7
-}
-
-/** The date of a canonical value, with or without a time. */
-export function dateOf(when: string): string {
-  return when.slice(0, 10)
-}
-
-/**
- * Milliseconds since the epoch of a canonical value; a bare date is its local midnight in `zone`. A time that a DST
- * change skips moves forward by the gap, one that happens twice is the first (Temporal's "compatible").
- */
-export function instantOf(when: string, zone: string): number {
-  const timed = /^(.{10}T\d\d:\d\d)\[(.+)\]$/.exec(when)
-  return timed ? fromWall(Date.parse(`${timed[1]}Z`), timed[2]!) : fromWall(Date.parse(when), zone)
-}
-
-// A wall time is held as the milliseconds at which a clock in UTC would show it.
-
-function fromWall(wall: number, zone: string): number {
-  const [before, after] = [wall - offsetAt(wall - DAY, zone), wall - offsetAt(wall + DAY, zone)]
-  const real = [before, after].filter((ms) => ms + offsetAt(ms, zone) === wall)
-  return real.length > 0 ? Math.min(...real) : before
-}
-
 function atWall(wall: number, zone: string, words: boolean): Moment & { ms: number } {
   const ms = fromWall(wall, zone)
   return atInstant(ms, zone, words || ms + offsetAt(ms, zone) !== wall)
@@ -526,35 +412,6 @@ function atWall(wall: number, zone: string, words: boolean): Moment & { ms: numb
 
 function atInstant(ms: number, zone: string, words: boolean): Moment & { ms: number } {
   return { date: isoDate(ms + offsetAt(ms, zone)), time: localTime(ms, zone), zone, ms, words }
-}
-
-function isoDate(ms: number): string {
-  const iso = Number.isNaN(ms) || Math.abs(ms) > 8.64e15 ? '' : new Date(ms).toISOString()
-  if (!/^\d{4}-/.test(iso))
-    throw invalid('That date is too far away.', { next: 'Send a date up to the year 9999.' })
-  return iso.slice(0, 10)
-}
-
-/** How far, in milliseconds, clocks in `zone` are ahead of UTC at `ms`. */
-function offsetAt(ms: number, zone: string): number {
-  const [month, day, year, hour, minute, second] = formatOf(zone).format(ms).split(/\D+/).map(Number)
-  return Date.UTC(year!, month! - 1, day, hour, minute, second) - Math.floor(ms / 1000) * 1000
-}
-
-// Making one takes a hundred times as long as using it.
-const formats = new Map<string, Intl.DateTimeFormat>()
-
-function formatOf(zone: string): Intl.DateTimeFormat {
-  // Names come in any case, and must not fill the map with spellings.
-  const key = zone.toLowerCase()
-  let format = formats.get(key)
-  if (!format) {
-    const digits = { year: 'numeric', month: '2-digit', day: '2-digit', hour: '2-digit' } as const
-    const rest = { minute: '2-digit', second: '2-digit', hourCycle: 'h23', timeZone: zone } as const
-    format = new Intl.DateTimeFormat('en-US', { ...digits, ...rest })
-    formats.set(key, format)
-  }
-  return format
 }
 
 function unreadable(text: string): AppError {

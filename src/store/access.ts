@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import type { Actor } from '../model/actor.ts'
 import type { AppError } from '../model/error.ts'
 import { type ReadTx, sqlOf, type WriteTx } from './handle.ts'
@@ -54,25 +55,67 @@ export function refusalsSince(tx: ReadTx, since: number): Promise<Row<'refusals'
     .execute()
 }
 
-/** Drops counts and refusals that are past their time: 90 days for refusals at the gate, one day for the rest. */
-export async function expireAccess(tx: WriteTx): Promise<void> {
+/**
+ * Drops up to `limit` counts, and as many refusals, that are past their time: 90 days for refusals at the gate, one day for
+ * the rest. Returns the greater of the two numbers.
+ */
+export async function expireAccess(tx: WriteTx, limit: number): Promise<number> {
   const day = 86_400_000
-  const db = sqlOf(tx)
-  await db
-    .deleteFrom('access')
-    .where('bucket', '<', tx.now - day)
-    .execute()
-  await db
-    .deleteFrom('refusals')
-    .where('gate', '=', 0)
-    .where('at', '<', tx.now - day)
-    .execute()
-  await db
-    .deleteFrom('refusals')
-    .where('at', '<', tx.now - 90 * day)
-    .execute()
+  const counts = await sql`DELETE FROM access WHERE (account, actor, bucket, tool, credential) IN
+    (SELECT account, actor, bucket, tool, credential FROM access WHERE bucket < ${tx.now - day} LIMIT ${limit})`.execute(
+    sqlOf(tx),
+  )
+  const refusals = await sql`DELETE FROM refusals WHERE seq IN (SELECT seq FROM refusals
+    WHERE (gate = 0 AND at < ${tx.now - day}) OR at < ${tx.now - 90 * day} LIMIT ${limit})`.execute(sqlOf(tx))
+  return Math.max(Number(counts.numAffectedRows), Number(refusals.numAffectedRows))
 }
 
 function isOfGate(error: AppError): boolean {
   return error.details.gate === true || ['scope', 'people_only', 'needs_approval'].includes(error.code)
+}
+
+/** Calls and refusals of these actors since a moment, by tool. */
+export function callsSince(
+  tx: ReadTx,
+  actors: readonly string[],
+  since: number,
+): Promise<{ actor: string; tool: string; calls: number; refusals: number }[]> {
+  return sqlOf(tx)
+    .selectFrom('access')
+    .select(['actor', 'tool'])
+    .select(({ fn }) => [fn.sum<number>('calls').as('calls'), fn.sum<number>('refusals').as('refusals')])
+    .where('account', '=', tx.account)
+    .where('actor', 'in', [...actors])
+    .where('bucket', '>=', since)
+    .groupBy(['actor', 'tool'])
+    .execute()
+}
+
+/** When each of these actors was last seen: their newest counted call or, for agents, the last use of a token. */
+export async function lastSeen(tx: ReadTx, actors: readonly string[]): Promise<Map<string, number>> {
+  const seen = new Map<string, number>()
+  for (const actor of actors) {
+    const call = await sqlOf(tx)
+      .selectFrom('access')
+      .select('bucket as at')
+      .where('account', '=', tx.account)
+      .where('actor', '=', actor)
+      .orderBy('bucket', 'desc')
+      .limit(1)
+      .executeTakeFirst()
+    const use = await sqlOf(tx)
+      .selectFrom('token_use as u')
+      .innerJoin('tokens as t', (join) =>
+        join.onRef('t.account', '=', 'u.account').onRef('t.id', '=', 'u.token'),
+      )
+      .select('u.last_used_at as at')
+      .where('t.account', '=', tx.account)
+      .where('t.agent', '=', actor.startsWith('G') ? Number(actor.slice(1)) : 0)
+      .orderBy('u.last_used_at', 'desc')
+      .limit(1)
+      .executeTakeFirst()
+    const at = Math.max(call?.at ?? 0, use?.at ?? 0)
+    if (at > 0) seen.set(actor, at)
+  }
+  return seen
 }

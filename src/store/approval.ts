@@ -1,17 +1,20 @@
+import { sql } from 'kysely'
 import type { ActorId, PersonActor } from '../model/actor.ts'
 import { AppError, conflict, notFound } from '../model/error.ts'
 import { formatId } from '../model/id.ts'
 import { type ClosedStatus, isClosed } from '../model/task.ts'
 import { ownerOf } from './actor.ts'
-import { FREE, statusOf } from './claim.ts'
+import { FREE, refuseIfHeld, statusOf } from './claim.ts'
 import { dropRequest, meaningChanged, pendingRequest } from './content.ts'
 import { inJson, openDependencies } from './dependency.ts'
 import { emit, nextNumber, type ReadTx, sealOf, sqlOf, transactionOf, type WriteTx } from './handle.ts'
 import { addNote } from './note.ts'
 import { notify } from './notification.ts'
+import { type Page, type PageInput, pageOf } from './page.ts'
 import { makeSuccessor } from './recurrence.ts'
 import { endOwnRun } from './run.ts'
-import type { Row } from './tables.ts'
+import { requireLiveSession } from './session.ts'
+import type { RequestState, Row } from './tables.ts'
 import { childrenOf, taskById, updateRow } from './task.ts'
 
 /** How fresh a person's proof of identity must be for a decision (gate G2), in milliseconds. */
@@ -53,13 +56,15 @@ export async function finishTask(
     throw conflict(`${id} is ${task.status}.`, { next: 'Call reopen_task first if it has to change.' })
   }
   const pending = await pendingRequest(tx, task.id)
-  const closesNow = !ask && (tx.actor.kind === 'person' || task.auto_ok === 1)
+  // Once a person was asked, a person decides, even where the task could have closed on its own.
+  const closesNow = !ask && (tx.actor.kind === 'person' || (task.auto_ok === 1 && !pending))
   if (pending && !closesNow) {
     if (pending.target === target) return { task, request: pending, already: true }
     throw conflict(`${formatId('request', pending.id)} already asks to have ${id} ${pending.target}.`, {
       next: 'Wait for the decision, or withdraw your own request with reopen_task.',
     })
   }
+  await refuseIfHeld(tx, task)
   await refuseUnfinished(tx, task)
   await addNote(tx, { task: task.id, kind: noteKind }, note)
   await endOwnRun(tx, task, target === 'done' ? 'succeeded' : 'cancelled')
@@ -84,6 +89,29 @@ export async function requestById(tx: ReadTx, id: number): Promise<Row<'requests
   return request
 }
 
+/** A request with what its task is called and whether that lies in the Trash. */
+export type AskedRequest = Row<'requests'> & { title: string; trash: number | null }
+
+/** A page of requests on tasks that the caller can see, newest first. A pending one of a task in the Trash waits for nobody. */
+export function requestsPage(
+  tx: ReadTx,
+  filter: { states?: readonly RequestState[] | undefined; task?: number | undefined },
+  page: PageInput,
+): Promise<Page<AskedRequest>> {
+  const { projects } = tx.actor
+  const query = sqlOf(tx)
+    .selectFrom('requests as r')
+    .innerJoin('tasks as t', (join) => join.onRef('t.account', '=', 'r.account').onRef('t.id', '=', 'r.task'))
+    .selectAll('r')
+    .select(['t.title', 't.trash'])
+    .where('r.account', '=', tx.account)
+    .where((eb) => eb.or([eb('r.state', '<>', 'pending'), eb('t.trash', 'is', null)]))
+    .$if(projects !== undefined, (each) => each.where('t.project', 'in', [...projects!]))
+    .$if(filter.states !== undefined, (each) => each.where('r.state', 'in', [...filter.states!]))
+    .$if(filter.task !== undefined, (each) => each.where('r.task', '=', filter.task!))
+  return pageOf(tx, query, { by: [sql`r.id`], direction: 'desc' }, page)
+}
+
 /** The newest request of a task, decided or not. */
 export function newestRequestOf(tx: ReadTx, task: number): Promise<Row<'requests'> | undefined> {
   return sqlOf(tx)
@@ -104,7 +132,8 @@ export async function approve(
 ): Promise<Finished> {
   requireFreshPerson(tx)
   const task = await taskById(tx, request.task)
-  if (request.state === 'approved') return { task, request, already: true }
+  const again = request.state === 'approved' && request.decided_by === tx.actor.id
+  if (again && task.status === request.target) return { task, request, already: true }
   refuseDecided(request)
   const asked = { version: request.content_version, hash: request.content_hash }
   const stored = { version: task.content_version, hash: task.content_hash }
@@ -114,6 +143,7 @@ export async function approve(
   ] as const) {
     if (is.version !== stored.version || is.hash !== stored.hash) {
       throw conflict(`${formatId('task', task.id)} is not what the ${of} shows any more.`, {
+        gate: true,
         next: 'Open the page of the sign-off again and look at what it says now.',
       })
     }
@@ -126,7 +156,8 @@ export async function approve(
 export async function reject(tx: WriteTx, request: Row<'requests'>, note: string): Promise<Finished> {
   requireFreshPerson(tx)
   const task = await taskById(tx, request.task)
-  if (request.state === 'rejected') return { task, request, already: true }
+  const again = request.state === 'rejected' && request.decided_by === tx.actor.id && request.note === note
+  if (again) return { task, request, already: true }
   refuseDecided(request)
   await settle(tx, request, 'rejected', note)
   await addNote(tx, { task: task.id, kind: 'reject' }, note)
@@ -337,6 +368,7 @@ async function signOff(
   request: Row<'requests'> | undefined,
 ): Promise<void> {
   requireFreshPerson(tx)
+  await requireLiveSession(tx)
   const row = {
     account: tx.account,
     id: await nextNumber(tx, 'request'),
@@ -374,7 +406,9 @@ async function settle(
 
 function refuseDecided(request: Row<'requests'>): void {
   if (request.state === 'pending') return
-  throw conflict(`${formatId('request', request.id)} is ${request.state}.`, {
+  const by = request.decided_by === null ? '' : ` by ${request.decided_by}`
+  throw conflict(`${formatId('request', request.id)} is ${request.state}${by}.`, {
+    gate: true,
     next: 'Only a pending request can be decided; the task’s page shows the newest.',
   })
 }

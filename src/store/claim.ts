@@ -1,8 +1,10 @@
+import { sql } from 'kysely'
 import type { ActorId } from '../model/actor.ts'
 import { AppError } from '../model/error.ts'
 import { formatId } from '../model/id.ts'
 import { accountOf } from './account.ts'
 import { partyNames } from './actor.ts'
+import { inJson } from './dependency.ts'
 import { type ReadTx, sqlOf, type WriteTx } from './handle.ts'
 import type { Row } from './tables.ts'
 
@@ -20,68 +22,101 @@ export function statusOf(task: Row<'tasks'>, now: number): Row<'tasks'>['status'
 export async function refuseIfHeld(tx: ReadTx, task: Row<'tasks'>): Promise<void> {
   const holder = holderOf(task, tx.now)
   if (!holder || holder === tx.actor.id || tx.actor.kind === 'person') return
-  const name = (await partyNames(tx))(holder)
+  throw await alreadyClaimed(tx, task)
+}
+
+/** The refusal of a task that somebody else holds. */
+export async function alreadyClaimed(tx: ReadTx, task: Row<'tasks'>): Promise<AppError> {
+  const holder = (await partyNames(tx))(task.claimed_by)
   const since = new Date(task.claimed_at!).toISOString()
   const until = new Date(task.claim_until!).toISOString()
-  throw new AppError(
-    'already_claimed',
-    `${formatId('task', task.id)} is held by ${name} since ${since}, until ${until}.`,
-    {
-      written: false,
-      retry: false,
-      next: 'Take another task: get_next_task. After the lease has lapsed the task is free.',
-    },
-  )
+  const id = formatId('task', task.id)
+  return new AppError('already_claimed', `${id} is held by ${holder} since ${since}, until ${until}.`, {
+    written: false,
+    retry: false,
+    current: { id, holder, since, until },
+    next:
+      tx.actor.kind === 'person'
+        ? 'A person may take it away first: release_task.'
+        : 'Take another task: get_next_task. After the lease has lapsed the task is free.',
+  })
+}
+
+/** A claim as it was taken. */
+export interface Claim {
+  until: number
+  /** Whose lapsed claim it replaced before the sweep wrote that down. */
+  lapsed?: ActorId
 }
 
 /**
  * Takes the claim by one conditional update, so that of any number of callers exactly one wins. Throws
  * `already_claimed` for the others.
  */
-export async function takeClaim(tx: WriteTx, task: Row<'tasks'>): Promise<void> {
+export async function takeClaim(tx: WriteTx, task: Row<'tasks'>): Promise<Claim> {
   const { lease_ms } = await accountOf(tx)
+  const until = tx.now + lease_ms
   const { numUpdatedRows } = await sqlOf(tx)
     .updateTable('tasks')
     .set({
       status: 'in_progress',
       claimed_by: tx.actor.id as ActorId,
       claimed_at: tx.now,
-      claim_until: tx.now + lease_ms,
+      claim_until: until,
     })
     .where('account', '=', tx.account)
     .where('id', '=', task.id)
     .where('status', 'in', ['open', 'in_progress'])
     .where((eb) => eb.or([eb('claimed_by', 'is', null), eb('claim_until', '<=', tx.now)]))
     .executeTakeFirstOrThrow()
-  if (numUpdatedRows === 0n) await refuseIfHeld(tx, task)
+  if (numUpdatedRows === 0n) {
+    const stored = sqlOf(tx).selectFrom('tasks').selectAll().where('account', '=', tx.account)
+    throw await alreadyClaimed(tx, await stored.where('id', '=', task.id).executeTakeFirstOrThrow())
+  }
+  const former = task.claimed_by
+  return former === null || former === tx.actor.id ? { until } : { until, lapsed: former }
 }
 
 /** The columns of a task that nobody works on. */
 export const FREE = { claimed_by: null, claimed_at: null, claim_until: null } as const
 
 /**
- * A sign of life: the caller's leases on these tasks, and its open runs there, last a full lease from now. Called after
- * every write that changed something on them.
+ * A sign of life: the caller's live leases on these tasks last a full lease from now, or longer where they did already, and
+ * so do its open runs there. A run whose claim is lost only notes the sign: its task is free, or somebody else's. Called
+ * after every write that changed something on them.
  */
 export async function extendLeases(tx: WriteTx, tasks: readonly number[]): Promise<void> {
-  if (tx.actor.kind !== 'agent' || tasks.length === 0) return
+  if (tx.actor.kind === 'system' || tasks.length === 0) return
   const { lease_ms } = await accountOf(tx)
   const until = tx.now + lease_ms
-  await sqlOf(tx)
+  const held = await sqlOf(tx)
     .updateTable('tasks')
-    .set({ claim_until: until })
+    // Never shorter: a task that is held for a person's answer keeps its longer lease (question.ts).
+    .set({ claim_until: later('claim_until', until) })
     .where('account', '=', tx.account)
-    .where('id', 'in', [...tasks])
+    .where('id', 'in', inJson(tasks))
     .where('claimed_by', '=', tx.actor.id)
     .where('claim_until', '>', tx.now)
+    .returning('id')
     .execute()
-  await sqlOf(tx)
+  const own = sqlOf(tx)
     .updateTable('runs')
-    .set({ lease_until: until, last_sign_at: tx.now, signs: 1 })
     .where('account', '=', tx.account)
-    .where('task', 'in', [...tasks])
     .where('agent', '=', tx.actor.id)
     .where('ended_at', 'is', null)
+  await own
+    .set({ last_sign_at: tx.now, signs: 1 })
+    .where('task', 'in', inJson(tasks))
     .where('started_at', '<', tx.now)
     .execute()
+  if (held.length === 0) return
+  await own
+    .set({ lease_until: later('lease_until', until) })
+    .where('task', 'in', inJson(held.map((task) => task.id)))
+    .execute()
+}
+
+/** A lease that is held for an answer lasts longer than a sign of life would make it. */
+function later(column: 'claim_until' | 'lease_until', until: number) {
+  return sql<number>`CASE WHEN ${sql.ref(column)} > ${until} THEN ${sql.ref(column)} ELSE ${until} END`
 }

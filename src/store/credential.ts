@@ -73,6 +73,11 @@ export async function createToken(tx: WriteTx, fields: TokenFields, by: string):
       created_by: by,
     })
     .execute()
+  await emit(tx, {
+    kind: 'agent_changed',
+    object: formatId('agent', fields.agent),
+    data: { change: 'token_created', token: formatId('token', id) },
+  })
   return id
 }
 
@@ -178,11 +183,12 @@ export async function endSession(tx: WriteTx, id: string): Promise<void> {
 export async function revokeToken(tx: WriteTx, id: number): Promise<{ already: boolean }> {
   const token = await sqlOf(tx)
     .selectFrom('tokens')
-    .select('revoked_at')
+    .select(['agent', 'revoked_at'])
     .where('account', '=', tx.account)
     .where('id', '=', id)
     .executeTakeFirst()
-  if (!token) throw notFound(`There is no token ${formatId('token', id)}.`)
+  if (!token)
+    throw notFound(`There is no token ${formatId('token', id)}.`, { next: 'list_tokens shows them all.' })
   if (token.revoked_at !== null) return { already: true }
   await sqlOf(tx)
     .updateTable('tokens')
@@ -190,6 +196,11 @@ export async function revokeToken(tx: WriteTx, id: number): Promise<{ already: b
     .where('account', '=', tx.account)
     .where('id', '=', id)
     .execute()
+  await emit(tx, {
+    kind: 'agent_changed',
+    object: formatId('agent', token.agent),
+    data: { change: 'token_revoked', token: formatId('token', id) },
+  })
   return { already: false }
 }
 

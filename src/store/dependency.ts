@@ -6,11 +6,11 @@ import { type DestroyTx, emit, type ReadTx, sqlOf, type WriteTx } from './handle
 import type { Row } from './tables.ts'
 import { taskById } from './task.ts'
 
-/** An edge "from can't close before to": a dependency, or a parent that waits for its child. */
+/** An edge "from can't close before to": a dependency, a parent that waits for its child, or a block by another task. */
 export interface Edge {
   from: number
   to: number
-  by: 'dependency' | 'parent'
+  by: 'dependency' | 'parent' | 'block'
 }
 
 /**
@@ -53,7 +53,7 @@ export function dependentsOf(
     .where('d.removed_at', 'is', null)
     .where('t.trash', 'is', null)
     .where('t.status', 'not in', ['done', 'cancelled'])
-    .orderBy('t.id')
+    .orderBy('d.task')
     .limit(100)
     .execute()
 }
@@ -116,11 +116,11 @@ export async function removeDependencies(
   const removed: number[] = []
   for (const target of new Set(dependsOn)) {
     const found = stored.find((row) => row.depends_on === target)
-    if (!found) {
+    if (!found || !(await seenAmong(tx, [target])).has(target)) {
+      const present = stored.filter((row) => row.removed_at === null).map((row) => row.depends_on)
+      const seen = await seenAmong(tx, present)
       throw invalid(`${formatId('task', task.id)} does not depend on ${formatId('task', target)}.`, {
-        allowed: stored
-          .filter((row) => row.removed_at === null)
-          .map((row) => formatId('task', row.depends_on)),
+        allowed: present.filter((id) => seen.has(id)).map((id) => formatId('task', id)),
         next: 'list_dependencies shows what it waits for.',
       })
     }
@@ -145,7 +145,20 @@ export async function removeDependencies(
   return removed
 }
 
-/** Refuses an edge that would close a ring over dependencies and parents, and shows the ring. */
+/** Which of the tasks are in projects that the caller can see, the Trash included: a trashed one still blocks. */
+async function seenAmong(tx: ReadTx, tasks: readonly number[]): Promise<Set<number>> {
+  if (tx.actor.projects === undefined) return new Set(tasks)
+  const rows = await sqlOf(tx)
+    .selectFrom('tasks')
+    .select('id')
+    .where('account', '=', tx.account)
+    .where('id', 'in', inJson(tasks))
+    .where('project', 'in', [...tx.actor.projects])
+    .execute()
+  return new Set(rows.map((row) => row.id))
+}
+
+/** Refuses an edge that would close a ring over dependencies, parents and blocks, and shows the ring. */
 export async function refuseCycle(tx: ReadTx, from: number, to: number, by: Edge['by']): Promise<void> {
   if (from === to) {
     throw invalid(
@@ -156,7 +169,7 @@ export async function refuseCycle(tx: ReadTx, from: number, to: number, by: Edge
   if (!path) return
   const ring = [from, ...path].map((id) => formatId('task', id)).join(' → ')
   throw conflict(`This would make a ring in which nothing can close: ${ring}.`, {
-    next: 'Drop one of these links first: remove_dependency, or update_task with parent_id.',
+    next: 'Drop one of these links first: remove_dependency, unblock_task, or update_task with parent_id.',
   })
 }
 
@@ -196,9 +209,51 @@ export async function edgesFrom(tx: ReadTx, tasks: readonly number[]): Promise<E
     .where('parent', 'in', inJson(tasks))
     .where('trash', 'is', null)
     .execute()
+  const blocks = await sqlOf(tx)
+    .selectFrom('tasks')
+    .select(['id as from', 'blocked_by as to'])
+    .where('account', '=', tx.account)
+    .where('id', 'in', inJson(tasks))
+    .where('status', '=', 'blocked')
+    .where('blocked_by', 'is not', null)
+    .where('trash', 'is', null)
+    .execute()
   return [
     ...dependencies.map((edge): Edge => ({ ...edge, by: 'dependency' })),
     ...children.map((edge): Edge => ({ from: edge.from!, to: edge.to, by: 'parent' })),
+    ...blocks.map((edge): Edge => ({ from: edge.from, to: edge.to!, by: 'block' })),
+  ]
+}
+
+/** Every "can't close before" edge that arrives at these tasks. */
+export async function edgesTo(tx: ReadTx, tasks: readonly number[]): Promise<Edge[]> {
+  const dependencies = await sqlOf(tx)
+    .selectFrom('dependencies')
+    .select(['task as from', 'depends_on as to'])
+    .where('account', '=', tx.account)
+    .where('depends_on', 'in', inJson(tasks))
+    .where('removed_at', 'is', null)
+    .execute()
+  const parents = await sqlOf(tx)
+    .selectFrom('tasks')
+    .select(['parent as from', 'id as to'])
+    .where('account', '=', tx.account)
+    .where('id', 'in', inJson(tasks))
+    .where('parent', 'is not', null)
+    .where('trash', 'is', null)
+    .execute()
+  const blocked = await sqlOf(tx)
+    .selectFrom('tasks')
+    .select(['id as from', 'blocked_by as to'])
+    .where('account', '=', tx.account)
+    .where('blocked_by', 'in', inJson(tasks))
+    .where('status', '=', 'blocked')
+    .where('trash', 'is', null)
+    .execute()
+  return [
+    ...dependencies.map((edge): Edge => ({ ...edge, by: 'dependency' })),
+    ...parents.map((edge): Edge => ({ from: edge.from!, to: edge.to, by: 'parent' })),
+    ...blocked.map((edge): Edge => ({ from: edge.from, to: edge.to!, by: 'block' })),
   ]
 }
 

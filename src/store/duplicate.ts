@@ -4,7 +4,7 @@ import type { Row } from './tables.ts'
 import { type NewTask, visibleTasks } from './task.ts'
 
 /** How far back a task of the same title and parent counts as a likely duplicate, in milliseconds. */
-const DUPLICATE_MS = 48 * 3_600_000
+export const DUPLICATE_MS = 48 * 3_600_000
 
 /** A task that was probably meant: the same title under the same parent, made within 48 hours. */
 export async function likelyDuplicate(tx: ReadTx, fields: NewTask): Promise<Row<'tasks'> | undefined> {

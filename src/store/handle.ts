@@ -61,8 +61,8 @@ export function transactionOf(tx: WriteTx): string {
   return tx[HANDLE].tx
 }
 
-/** A keyed hash over a sign-off, under a key that lies outside the database. */
-export function sealOf(tx: WriteTx, text: string): string {
+/** A keyed hash over a sign-off or its form, under a key that lies outside the database. */
+export function sealOf(tx: ReadTx, text: string): string {
   return tx[HANDLE].seal(text)
 }
 
@@ -115,7 +115,7 @@ export async function emit(tx: WriteTx, event: NewEvent): Promise<number> {
     tool: tx[HANDLE].tool,
     kind: event.kind,
     task: event.task ?? null,
-    project: event.project ?? null,
+    project: event.project === undefined ? await projectOf(tx, event.task) : event.project,
     object: event.object ?? null,
   }
   const { seq } = await sqlOf(tx)
@@ -125,6 +125,18 @@ export async function emit(tx: WriteTx, event: NewEvent): Promise<number> {
     .executeTakeFirstOrThrow()
   tx[HANDLE].events.push({ ...row, seq })
   return id
+}
+
+/** A task's event is its project's too, so that feeds of a project are whole; most callers have the project at hand. */
+async function projectOf(tx: ReadTx, task: number | null | undefined): Promise<number | null> {
+  if (task == null) return null
+  const found = await sqlOf(tx)
+    .selectFrom('tasks')
+    .select('project')
+    .where('account', '=', tx.account)
+    .where('id', '=', task)
+    .executeTakeFirst()
+  return found?.project ?? null
 }
 
 /** Public id of an event, for cursors of streams. */

@@ -1,10 +1,14 @@
+import { sql } from 'kysely'
 import { AppError, notFound } from '../model/error.ts'
 import { formatId } from '../model/id.ts'
 import { fold, nearest } from '../model/suggest.ts'
-import { LIMITS } from '../model/task.ts'
+import { isClosed, LIMITS } from '../model/task.ts'
 import { inJson } from './dependency.ts'
 import { type DestroyTx, emit, type ReadTx, sqlOf, type WriteTx } from './handle.ts'
+import { type Page, type PageInput, pageOf } from './page.ts'
 import type { Row } from './tables.ts'
+import { visibleTasks } from './task.ts'
+import { trashed } from './trash.ts'
 
 /** Labels that exist, by name. */
 export function labels(tx: ReadTx): Promise<Row<'labels'>[]> {
@@ -13,28 +17,47 @@ export function labels(tx: ReadTx): Promise<Row<'labels'>[]> {
     .selectAll()
     .where('account', '=', tx.account)
     .where('trash', 'is', null)
+    .where('renamed_to', 'is', null)
     .orderBy('name_key')
     .execute()
+}
+
+/** A page of labels that exist, by name. */
+export function labelPage(tx: ReadTx, page: PageInput): Promise<Page<Row<'labels'>>> {
+  const query = sqlOf(tx)
+    .selectFrom('labels')
+    .selectAll()
+    .where('account', '=', tx.account)
+    .where('trash', 'is', null)
+    .where('renamed_to', 'is', null)
+  return pageOf(tx, query, { by: [sql`labels.name_key`], direction: 'asc' }, page)
 }
 
 /** The keys of labels named; an unknown name is `not_found` with the nearest three. */
 export async function labelsNamed(tx: ReadTx, names: readonly string[]): Promise<Row<'labels'>[]> {
   const stored = await labels(tx)
   const byKey = new Map(stored.map((label) => [label.name_key, label]))
-  return [...new Set(names.map((name) => fold(name.trim())))].map((key) => {
+  const found: Row<'labels'>[] = []
+  for (const [key, name] of new Map(names.map((each) => [keyOf(each), each]))) {
     const label = byKey.get(key)
-    if (label) return label
-    const name = names.find((each) => fold(each.trim()) === key)!
-    const allowed = nearest(
-      name,
-      stored.map((each) => each.name),
-    )
-    throw notFound(`There is no label "${name}".`, {
-      allowed: allowed.length > 0 ? allowed : stored.slice(0, 3).map((each) => each.name),
-      next: 'create_label makes one; list_labels shows them all.',
-    })
-  })
+    if (!label) throw await noLabel(tx, name)
+    found.push(label)
+  }
+  return found
 }
+
+/** A label's row by its name, whether it exists, lies in the Trash or was renamed. */
+export function storedLabel(tx: ReadTx, name: string): Promise<Row<'labels'> | undefined> {
+  return sqlOf(tx)
+    .selectFrom('labels')
+    .selectAll()
+    .where('account', '=', tx.account)
+    .where('name_key', '=', keyOf(name))
+    .executeTakeFirst()
+}
+
+/** Labels are the same whose names differ in case and accents only. */
+export const keyOf = (name: string): string => fold(name.trim())
 
 /** Label names of each task. */
 export async function labelsOf(tx: ReadTx, tasks: readonly number[]): Promise<Map<number, string[]>> {
@@ -164,5 +187,52 @@ async function hide(tx: DestroyTx, task: number, gone: readonly Row<'labels'>[])
       .where('task', '=', task)
       .where('label', '=', label.name_key)
       .execute()
+  }
+}
+
+/** Why no label of that name can be used: it was renamed, lies in the Trash, or never was. */
+export async function noLabel(tx: ReadTx, name: string): Promise<AppError> {
+  const shown = `"${name.trim().slice(0, 80)}"`
+  let stored = await storedLabel(tx, name)
+  const renamed = stored?.renamed_to != null
+  while (stored?.renamed_to != null) stored = await storedLabel(tx, stored.renamed_to)
+  if (stored && stored.trash !== null) return trashed(`The label "${stored.name}"`, stored.trash)
+  if (stored && renamed) {
+    return notFound(`The label ${shown} is called "${stored.name}" now.`, {
+      allowed: [stored.name],
+      next: `Use "${stored.name}".`,
+    })
+  }
+  const names = (await labels(tx)).map((each) => each.name)
+  const near = nearest(name, names)
+  return notFound(`There is no label ${shown}.`, {
+    allowed: near.length > 0 ? near : names.slice(0, 3),
+    next: 'create_label makes one; list_labels shows them all.',
+  })
+}
+
+/** How far the tasks of a label are counted. */
+const COUNTED = 1000
+
+/** How many tasks that the caller sees carry a label, and how many of them are open; counted to {@link COUNTED}. */
+export async function labelCount(
+  tx: ReadTx,
+  label: string,
+): Promise<{ tasks: number; open: number; atLeast: boolean }> {
+  const rows = await visibleTasks(tx)
+    .innerJoin('task_labels as tl', (join) =>
+      join.onRef('tl.account', '=', 'tasks.account').onRef('tl.task', '=', 'tasks.id'),
+    )
+    .select('tasks.status')
+    .where('tl.label', '=', label)
+    .where('tl.removed_at', 'is', null)
+    .where('tl.trash', 'is', null)
+    .limit(COUNTED + 1)
+    .execute()
+  const counted = rows.slice(0, COUNTED)
+  return {
+    tasks: counted.length,
+    open: counted.filter((task) => !isClosed(task.status)).length,
+    atLeast: rows.length > COUNTED,
   }
 }

@@ -13,20 +13,25 @@ export class SchemaError extends Error {}
  * Brings a file to this program's schema, each step in a transaction of its own, after a copy of the file was put beside
  * it. Refuses a file of a newer program. Safe when several processes start at once: the later one finds the work done.
  */
-export function migrate(db: SqliteConnection, path: string, now: number): void {
+export function migrate(
+  db: SqliteConnection,
+  path: string,
+  now: number,
+  migrations: readonly string[] = MIGRATIONS,
+): void {
   db.exec('PRAGMA busy_timeout = 10000')
   const found = Number(db.value('PRAGMA user_version'))
-  if (found > MIGRATIONS.length) {
+  if (found > migrations.length) {
     throw new SchemaError(
-      `The data in ${path} were written by a newer Done (schema ${found}; this program knows ${MIGRATIONS.length}). Update this program.`,
+      `The data in ${path} were written by a newer Done (schema ${found}; this program knows ${migrations.length}). Update this program.`,
     )
   }
-  if (found > 0 && found < MIGRATIONS.length) backUp(db, path, found, now)
-  for (let version = found; version < MIGRATIONS.length; version++) {
+  if (found > 0 && found < migrations.length) backUp(db, path, found, now)
+  for (let version = found; version < migrations.length; version++) {
     db.exec('BEGIN IMMEDIATE')
     try {
       if (Number(db.value('PRAGMA user_version')) === version) {
-        db.exec(MIGRATIONS[version]!)
+        db.exec(migrations[version]!)
         rebuildTriggers(db)
         db.exec(`PRAGMA user_version = ${version + 1}`)
       }

@@ -1,5 +1,11 @@
+import { sql } from 'kysely'
 import type { ActorId } from '../model/actor.ts'
-import { nextNumber, sqlOf, type WriteTx } from './handle.ts'
+import { notFound } from '../model/error.ts'
+import { formatId } from '../model/id.ts'
+import { inJson } from './dependency.ts'
+import { emit, nextNumber, type ReadTx, sqlOf, type WriteTx } from './handle.ts'
+import { type Page, type PageInput, pageOf } from './page.ts'
+import type { Row } from './tables.ts'
 
 /**
  * Leaves news for people and agents, once each. Never for the author: nobody is set off by what they did themselves
@@ -30,4 +36,100 @@ export async function notify(
       })
       .execute()
   }
+}
+
+/** A notification with what it tells of. */
+export type News = Row<'notifications'> & {
+  by: string | null
+  data: string | null
+  title: string | null
+  project: number | null
+}
+
+/** The caller's own news, newest first; of a narrowed credential only news of its projects. */
+function newsOf(tx: ReadTx, unreadOnly: boolean) {
+  const { projects } = tx.actor
+  return sqlOf(tx)
+    .selectFrom('notifications as n')
+    .leftJoin('events as e', (join) =>
+      join.onRef('e.account', '=', 'n.account').onRef('e.id', '=', 'n.event'),
+    )
+    .leftJoin('tasks as t', (join) => join.onRef('t.account', '=', 'n.account').onRef('t.id', '=', 'n.task'))
+    .selectAll('n')
+    .select(['e.actor as by', 'e.data', 't.title', 't.project'])
+    .where('n.account', '=', tx.account)
+    .where('n.recipient', '=', tx.actor.id as ActorId)
+    .$if(unreadOnly, (query) => query.where('n.read_at', 'is', null))
+    .$if(projects !== undefined, (query) =>
+      query.where((eb) => eb.or([eb('n.task', 'is', null), eb('t.project', 'in', inJson(projects!))])),
+    )
+}
+
+export function newsPage(tx: ReadTx, unreadOnly: boolean, page: PageInput): Promise<Page<News>> {
+  return pageOf(tx, newsOf(tx, unreadOnly), { by: [sql`n.id`], direction: 'desc' }, page)
+}
+
+/** The newest of the caller's news: as many as a digest looks at, however many there are. */
+export function newestNews(tx: ReadTx, unreadOnly: boolean, limit: number): Promise<News[]> {
+  return newsOf(tx, unreadOnly).orderBy('n.id', 'desc').limit(limit).execute()
+}
+
+/**
+ * Marks the caller's news read up to one of them. News that a narrowed credential does not see stays unread. Returns how
+ * many were marked.
+ */
+export async function markRead(tx: WriteTx, upTo: number): Promise<number> {
+  const known = await newsOf(tx, false).where('n.id', '=', upTo).executeTakeFirst()
+  if (!known) {
+    throw notFound(`You have no notification ${formatId('notification', upTo)}.`, {
+      next: 'list_notifications shows yours.',
+    })
+  }
+  const unread = await newsOf(tx, true).where('n.id', '<=', upTo).execute()
+  if (unread.length === 0) return 0
+  await sqlOf(tx)
+    .updateTable('notifications')
+    .set({ read_at: tx.now })
+    .where('account', '=', tx.account)
+    .where('id', 'in', inJson(unread.map((each) => each.id)))
+    .execute()
+  await emit(tx, {
+    kind: 'notifications_read',
+    data: { up_to: formatId('notification', upTo), marked: unread.length },
+  })
+  return unread.length
+}
+
+/** What was said in the comments, decisions and answers that news tells of, by the public id of each. */
+export async function wordsBehind(
+  tx: ReadTx,
+  news: readonly { object: string | null }[],
+): Promise<Map<string, string>> {
+  const numbers = (letter: string) =>
+    inJson(news.flatMap(({ object }) => (object?.startsWith(letter) ? [Number(object.slice(1))] : [])))
+  const comments = await sqlOf(tx)
+    .selectFrom('comments')
+    .select(['id', 'text'])
+    .where('account', '=', tx.account)
+    .where('id', 'in', numbers('C'))
+    .where('trash', 'is', null)
+    .execute()
+  const requests = await sqlOf(tx)
+    .selectFrom('requests')
+    .select(['id', 'note as text'])
+    .where('account', '=', tx.account)
+    .where('id', 'in', numbers('A'))
+    .execute()
+  const questions = await sqlOf(tx)
+    .selectFrom('questions')
+    .select(['id', sql<string>`COALESCE(answer, text)`.as('text')])
+    .where('account', '=', tx.account)
+    .where('id', 'in', numbers('Q'))
+    .execute()
+  const said = [
+    ...comments.map(({ id, text }) => [formatId('comment', id), text] as const),
+    ...requests.map(({ id, text }) => [formatId('request', id), text] as const),
+    ...questions.map(({ id, text }) => [formatId('question', id), text] as const),
+  ]
+  return new Map(said.flatMap(([id, text]) => (text ? [[id, text] as const] : [])))
 }

@@ -83,18 +83,18 @@ function behind(order: Order, values: readonly unknown[]): RawBuilder<SqlBool> {
 }
 
 /** A cursor is good for the list that gave it. */
-function tagOf(tx: ReadTx): string {
+export function tagOf(tx: ReadTx): string {
   return createHash('sha256')
     .update(`${tx.account}:${toolOf(tx)}`)
     .digest('base64url')
     .slice(0, 6)
 }
 
-function writeCursor(tag: string, values: readonly unknown[]): string {
+export function writeCursor(tag: string, values: readonly unknown[]): string {
   return Buffer.from(JSON.stringify([tag, ...values])).toString('base64url')
 }
 
-function readCursor(cursor: string, tag: string, keys: number): unknown[] {
+export function readCursor(cursor: string, tag: string, keys: number): unknown[] {
   const bad = invalid('The cursor is not one that this list gave.', {
     next: 'Leave cursor out to begin at the first page.',
   })

@@ -1,5 +1,5 @@
 import { nextDates, takeFromCount } from '../model/recurrence.ts'
-import { addDays, dateOf, today } from '../model/when.ts'
+import { addDays, dateOf, today } from '../model/zone.ts'
 import { accountOf } from './account.ts'
 import { sqlOf, type WriteTx } from './handle.ts'
 import { labelsOf } from './label.ts'

@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import { AppError } from '../model/error.ts'
 import { type ReadTx, sqlOf, toolOf, type WriteTx } from './handle.ts'
 
@@ -53,10 +54,11 @@ export async function storeReply(tx: WriteTx, key: string, argsHash: string, ans
     .execute()
 }
 
-/** Drops keys past their time. */
-export async function expireReplies(tx: WriteTx): Promise<void> {
-  await sqlOf(tx)
-    .deleteFrom('replies')
-    .where('at', '<=', tx.now - KEY_MS)
-    .execute()
+/** Drops up to `limit` keys past their time, and says how many. */
+export async function expireReplies(tx: WriteTx, limit: number): Promise<number> {
+  const { numAffectedRows } = await sql`DELETE FROM replies WHERE (account, actor, key) IN
+    (SELECT account, actor, key FROM replies WHERE at <= ${tx.now - KEY_MS} ORDER BY at LIMIT ${limit})`.execute(
+    sqlOf(tx),
+  )
+  return Number(numAffectedRows)
 }

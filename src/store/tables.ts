@@ -160,6 +160,8 @@ export const CONTENT_TABLES = {
     name_key: record<string>(),
     name: authored<string>(),
     color: authored<string | null>(),
+    /** The key of the label that took its place: the old name is kept, so that a repeated rename finds it done. */
+    renamed_to: hides<string | null>(),
     trash: hides<number | null>(),
     created_at: record<number>(),
     created_by: record<ActorId>(),

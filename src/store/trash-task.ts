@@ -1,9 +1,7 @@
 import { formatId } from '../model/id.ts'
-import { ownerOf } from './actor.ts'
 import { guardMeaning, meaningChanged, type Stale } from './content.ts'
 import type { DestroyTx } from './handle.ts'
 import { sqlOf } from './handle.ts'
-import { notify } from './notification.ts'
 import type { Row } from './tables.ts'
 import { childrenOf, taskById } from './task.ts'
 import { newTrashEntry } from './trash.ts'
@@ -25,6 +23,7 @@ export async function trashTask(
     title: task.title,
     task: task.id,
     project: task.project,
+    concerns: [task.assignee, task.claimed_by],
   })
   for (const each of subtree) {
     await sqlOf(tx)
@@ -33,17 +32,6 @@ export async function trashTask(
       .where('account', '=', tx.account)
       .where('id', '=', each.id)
       .execute()
-  }
-  if (tx.actor.kind === 'agent') {
-    const person = await ownerOf(tx, tx.actor.id)
-    await notify(
-      tx,
-      [person, task.assignee, task.claimed_by],
-      'trashed',
-      0,
-      task.id,
-      formatId('trash', entry),
-    )
   }
   const { stale } = parent ? await meaningChanged(tx, parent) : { stale: [] }
   return { entry, tasks: subtree.length, stale }

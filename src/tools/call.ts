@@ -36,7 +36,16 @@ export interface Deps {
 
 type Run<Tx> = (tx: Tx, input: Output) => Promise<Output>
 
-export function callWith({ store, outside, access }: Deps): Call {
+/** What can be called, and by whom: the tools, or the operations for people only. */
+export interface Callable {
+  toolNamed(name: string): Tool | undefined
+  /** Throws AppError where this caller may not make this call. */
+  guard(actor: Actor, name: string, presets?: readonly string[]): void
+}
+
+const TOOLS: Callable = { toolNamed, guard }
+
+export function callWith({ store, outside, access }: Deps, { toolNamed, guard }: Callable = TOOLS): Call {
   return async (actor, name, raw, connection = {}) => {
     try {
       guard(actor, name, connection.presets)

@@ -1,3 +1,4 @@
+import type { ToolAnnotations } from '../hosts.ts'
 import { CATALOG } from './catalog.ts'
 import type { Tool } from './tool.ts'
 
@@ -20,15 +21,6 @@ export const CONVERGENT_TOOLS = namesWhere((tool) => tool.effect !== 'read' && t
 
 /** Tools that reach beyond the account's own rows. */
 export const OPEN_WORLD_TOOLS = namesWhere((tool) => tool.world === 'open')
-
-/** The hints of the protocol (MCP 2026-07-28, ToolAnnotations), all four of them said. */
-export interface ToolAnnotations {
-  title: string
-  readOnlyHint: boolean
-  destructiveHint: boolean
-  idempotentHint: boolean
-  openWorldHint: boolean
-}
 
 /** What the tool does, from the same sets that the guard asks. A name that is unknown is treated as the worst. */
 export function annotationsFor(name: string): ToolAnnotations {

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { type Kind, parseId } from '../model/id.ts'
+import { type RuleReading, readRule } from '../model/recurrence.ts'
 import { LIMITS, PRIORITIES } from '../model/task.ts'
 import { type Direction, type Reading, readInstant, readWhen } from '../model/when.ts'
 
@@ -16,6 +17,8 @@ export const taskIds = z.array(taskId).min(1).max(LIMITS.bulk)
 export const clearable = <T extends z.ZodType>(field: T) => field.nullable().optional()
 
 export const page = { limit: z.int().min(1).max(100).optional(), cursor: z.string().optional() }
+/** How long a read may hold its answer back, in seconds. */
+export const waitSeconds = z.int().min(0).max(50).optional()
 export const detail = z.enum(['concise', 'detailed']).optional()
 export const idempotencyKey = z.string().min(1).max(LIMITS.idempotencyKey).optional()
 export const expectedVersion = z.int().optional()
@@ -44,6 +47,12 @@ export const when = (direction: Direction) =>
 /** A moment, for `since` and `until`: milliseconds since the epoch. */
 export const instant = (direction: Direction) =>
   z.string().transform((said) => unread((clock) => readInstant(said, clock, direction)) as unknown as number)
+
+/** A recurrence rule, RFC 5545 or words. Arrives at the tool as a {@link RuleReading}. */
+export const rule = z
+  .string()
+  .max(500)
+  .transform((said) => unread(() => readRule(said)) as unknown as RuleReading)
 
 function unread(read: (clock: { now: number; zone: string }) => Promise<unknown>): Unread {
   return { [UNREAD]: read }

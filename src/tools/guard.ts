@@ -4,19 +4,22 @@ import { nearest } from '../model/suggest.ts'
 import { TOOL_NAMES, toolNamed, WRITE_TOOLS } from './effects.ts'
 import { narrow } from './presets.ts'
 
+/** What a credential may do at all; the rest of the caller does not matter here. */
+export type Rights = Pick<Actor, 'scopes' | 'presets'>
+
 /** The scope that a call of this tool needs. */
 export function scopeOf(name: string): Scope {
   return toolNamed(name) && !WRITE_TOOLS.has(name) ? 'read' : 'write'
 }
 
 /** Whether this credential may call this tool. The same answer filters the list and refuses calls. */
-export function may(actor: Actor, name: string, presets?: readonly string[]): boolean {
+export function may(actor: Rights, name: string, presets?: readonly string[]): boolean {
   if (!toolNamed(name) || !holds(actor, scopeOf(name))) return false
   return narrow(actor.presets)(name) && narrow(presets)(name)
 }
 
 /** The tools that this credential can see, in the catalogue's order. */
-export function allowedTools(actor: Actor, presets?: readonly string[]): string[] {
+export function allowedTools(actor: Rights, presets?: readonly string[]): string[] {
   return TOOL_NAMES.filter((name) => may(actor, name, presets))
 }
 
@@ -24,7 +27,7 @@ export function allowedTools(actor: Actor, presets?: readonly string[]): string[
  * Refuses a call that the credential or the connection is not for: `not_found` for a name that is no tool, `scope` naming
  * what is needed.
  */
-export function guard(actor: Actor, name: string, presets?: readonly string[]): void {
+export function guard(actor: Rights, name: string, presets?: readonly string[]): void {
   if (may(actor, name, presets)) return
   if (!toolNamed(name)) {
     throw new AppError('not_found', `There is no tool "${name.slice(0, 80)}".`, {
@@ -53,7 +56,7 @@ export function guard(actor: Actor, name: string, presets?: readonly string[]): 
   )
 }
 
-function holds(actor: Actor, scope: Scope): boolean {
+function holds(actor: Rights, scope: Scope): boolean {
   // A person's own role decides what a session may do; a viewer has no scope to write.
   return actor.scopes.includes(scope)
 }

@@ -34,17 +34,30 @@ export async function parseInput(
   clock: { now: number; zone: string },
 ): Promise<Parsed> {
   const schema = schemaOf(tool)
-  const given =
-    raw === undefined || raw === null ? {} : typeof raw === 'string' ? coerce({ type: 'object' }, raw) : raw
-  if (!isObject(given)) throw invalid(`The arguments of ${name} are an object.`)
-  const args = withOneId(tool, given, schema)
+  return parseObject(name, tool.input, schema, withOneId(tool, objectOf(name, raw), schema), clock)
+}
+
+/** Reads an object that was said as JSON by a strict schema: values sent as strings, then the schema, then dates. */
+export async function parseObject(
+  name: string,
+  input: z.ZodObject,
+  schema: JsonSchema,
+  args: Record<string, unknown>,
+  clock: { now: number; zone: string },
+): Promise<Parsed> {
   const known = Object.keys(schema.properties ?? {})
   for (const argument of Object.keys(args))
     if (!known.includes(argument)) throw unknownArgument(name, argument, known)
-  const result = tool.input.safeParse(coerce(schema, args))
+  const result = input.safeParse(coerce(schema, args))
   if (!result.success) throw refused(name, result.error.issues[0]!, schema, args)
   const understood: Record<string, string> = {}
   return { input: (await readDates(result.data, clock, understood)) as Record<string, unknown>, understood }
+}
+
+function objectOf(name: string, raw: unknown): Record<string, unknown> {
+  const given = raw === undefined || raw === null ? {} : coerce({ type: 'object' }, raw)
+  if (!isObject(given)) throw invalid(`The arguments of ${name} are an object.`)
+  return given
 }
 
 /** `id` and `<noun>_id` mean the same where a tool has one object. */

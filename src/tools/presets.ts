@@ -1,4 +1,4 @@
-import { invalid } from '../model/error.ts'
+import { readNarrowing } from '../model/narrowing.ts'
 import { TOOL_NAMES, toolNamed, WRITE_TOOLS } from './effects.ts'
 
 /** A day's work on tasks: nothing destructive, nothing outside, so that a host may run the whole preset unasked. */
@@ -97,16 +97,7 @@ export const NARROWINGS: readonly string[] = [...Object.keys(PRESETS), ...TOOLSE
 
 /** Reads `worker,planner` as it stands in an address or after `--tools`. Throws on an unknown name. */
 export function readPresets(text: string | null | undefined): string[] | undefined {
-  if (text == null) return undefined
-  const names = text
-    .split(',')
-    .map((name) => name.trim().toLowerCase())
-    .filter(Boolean)
-  for (const name of names) {
-    if (!NARROWINGS.includes(name))
-      throw invalid(`There is no preset or toolset "${name}".`, { allowed: NARROWINGS })
-  }
-  return names.length > 0 ? names : undefined
+  return readNarrowing(text, NARROWINGS)
 }
 
 /** Whether a tool is in any of the presets or toolsets named; all of them where none is. */

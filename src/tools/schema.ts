@@ -38,7 +38,8 @@ export function outputSchema(output: z.ZodObject): JsonSchema {
   return portable(z.toJSONSchema(output, { io: 'input', unrepresentable: 'any' }) as JsonSchema)
 }
 
-function portable(schema: JsonSchema): JsonSchema {
+function portable(given: JsonSchema): JsonSchema {
+  const schema = oneTypeEach(given)
   const kept: Record<string, unknown> = {}
   for (const key of KEPT) {
     const value = schema[key]
@@ -53,6 +54,15 @@ function portable(schema: JsonSchema): JsonSchema {
     else kept[key] = value
   }
   return kept as JsonSchema
+}
+
+/** zod writes "or null" as a list of types, which bridges refuse; a choice of two says the same. */
+function oneTypeEach(schema: JsonSchema): JsonSchema {
+  const types: unknown = schema.type
+  if (!Array.isArray(types)) return schema
+  const { type: _, description, ...rest } = schema
+  const anyOf = types.map((type) => (type === 'null' ? { type } : { ...rest, type }))
+  return { ...(description === undefined ? {} : { description }), anyOf }
 }
 
 /**

@@ -1,10 +1,9 @@
 import { z } from 'zod'
-import { readRule } from '../model/recurrence.ts'
-import { LIMITS } from '../model/task.ts'
+import { LIMITS, PRIORITIES } from '../model/task.ts'
 import { partyNamed } from '../store/actor.ts'
 import type { ReadTx } from '../store/handle.ts'
-import type { NewTask } from '../store/task.ts'
-import { idOf, party, priority, taskId, text, when } from './fields.ts'
+import type { NewTask, TaskPatch } from '../store/task.ts'
+import { clearable, idOf, party, priority, rule, taskId, text, when } from './fields.ts'
 
 /** A step as it is given when a plan is made. */
 export const newStep = z.strictObject({
@@ -25,7 +24,7 @@ export const newTask = {
   labels: z.array(z.string()).max(LIMITS.labels).optional(),
   assignee: party.optional(),
   depends_on: z.array(taskId).max(LIMITS.bulk).optional(),
-  recurrence: z.string().max(500).optional(),
+  recurrence: rule.optional(),
   steps: z.array(newStep).max(LIMITS.steps).optional(),
 }
 
@@ -42,10 +41,43 @@ export async function readNewTask(tx: ReadTx, input: z.output<typeof newTaskInpu
     ...(due === undefined ? {} : { due: due.value }),
     ...(scheduled === undefined ? {} : { scheduled: scheduled.value }),
     ...(assignee === undefined ? {} : { assignee: await partyNamed(tx, assignee) }),
-    ...(recurrence === undefined
-      ? {}
-      : { recurrence: (await readRule(recurrence)).rule, recurrence_anchor: 'due' as const }),
+    ...(recurrence === undefined ? {} : { recurrence: recurrence.rule, recurrence_anchor: 'due' as const }),
   }
+}
+
+/** The arguments that change a task: absent keeps, null clears, labels replace the set. */
+export const taskPatch = {
+  title: text(LIMITS.title).optional(),
+  description: clearable(text(LIMITS.description)),
+  project_id: clearable(idOf('project')),
+  parent_id: clearable(taskId),
+  priority: clearable(priority),
+  due: clearable(when('forward')),
+  scheduled: clearable(when('forward')),
+  estimate: clearable(z.int().min(0).max(1_000_000)),
+  labels: z.array(z.string()).max(LIMITS.labels).optional(),
+  assignee: clearable(party),
+}
+
+const taskPatchInput = z.strictObject(taskPatch)
+export type TaskPatchInput = z.output<typeof taskPatchInput>
+
+/** Turns the arguments into a change of a task's fields. */
+export async function readPatch(tx: ReadTx, input: TaskPatchInput): Promise<TaskPatch> {
+  const { title, description, project_id, parent_id, priority, due, scheduled, estimate, labels, assignee } =
+    input
+  return definedOnly({
+    title,
+    description: description === null ? '' : description,
+    project: project_id,
+    parent: parent_id,
+    priority: priority === null ? PRIORITIES.indexOf('normal') : priority,
+    due: due === null ? null : due?.value,
+    scheduled: scheduled === null ? null : scheduled?.value,
+    estimate,
+    labels,
+    assignee: assignee == null ? assignee : await partyNamed(tx, assignee),
+  })
 }
 
 /** Without the entries that are undefined, which `exactOptionalPropertyTypes` tells from absent ones. */

@@ -1,7 +1,8 @@
 import { z } from 'zod'
+import { invalid } from '../model/error.ts'
 import { formatId } from '../model/id.ts'
 import { LIMITS } from '../model/task.ts'
-import { finishTask } from '../store/approval.ts'
+import { finishTask, reopenTask } from '../store/approval.ts'
 import { likelyDuplicate } from '../store/duplicate.ts'
 import type { ReadTx } from '../store/handle.ts'
 import { insertTask, taskById, taskInTrash } from '../store/task.ts'
@@ -71,6 +72,40 @@ export const taskTools = {
     run: async (tx, { id, summary }) => {
       const task = await taskById(tx, id)
       return finishedAnswer(tx, await finishTask(tx, task, 'done', summary))
+    },
+  }),
+
+  cancel_task: write({
+    title: 'Cancel a task',
+    does: 'It should not be done any more, with a reason; the same gate as complete_task.',
+    toolset: 'tasks',
+    noun: 'task',
+    convergent: true,
+    input: z.strictObject({ id: taskId, reason: text(LIMITS.comment) }),
+    output: stored,
+    http: 'POST /tasks/:id/cancel',
+    example: { id: 'T1', reason: 'The supplier withdrew.' },
+    run: async (tx, { id, reason }) => {
+      if (reason.trim() === '')
+        throw invalid('The reason is empty.', { next: 'Say why it should not be done any more.' })
+      const task = await taskById(tx, id)
+      return finishedAnswer(tx, await finishTask(tx, task, 'cancelled', reason))
+    },
+  }),
+
+  reopen_task: write({
+    title: 'Reopen a task',
+    does: 'Back to open from done, cancelled or awaiting approval (withdraws your own request).',
+    toolset: 'tasks',
+    noun: 'task',
+    convergent: true,
+    input: z.strictObject({ id: taskId, reason: text(LIMITS.comment).optional() }),
+    output: stored,
+    http: 'POST /tasks/:id/reopen',
+    example: { id: 'T8', reason: 'The certificate was the wrong one.' },
+    run: async (tx, { id, reason }) => {
+      const { already } = await reopenTask(tx, await taskById(tx, id), reason)
+      return { ...(await echo(tx, id)), ...(already ? { already: true } : {}) }
     },
   }),
 

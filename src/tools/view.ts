@@ -1,6 +1,6 @@
 import { formatId } from '../model/id.ts'
 import { PRIORITIES } from '../model/task.ts'
-import { localTime, today } from '../model/when.ts'
+import { localTime, today } from '../model/zone.ts'
 import type { ReadTx } from '../store/handle.ts'
 import type { Page } from '../store/page.ts'
 

@@ -47,14 +47,20 @@ CREATE TABLE tasks (account INTEGER NOT NULL, id INTEGER NOT NULL, title TEXT NO
 CREATE INDEX tasks_by_urgency ON tasks (account, priority, COALESCE(due, '~'), id)
   WHERE trash IS NULL AND status NOT IN ('done', 'cancelled');
 CREATE INDEX tasks_by_project ON tasks (account, project, priority, COALESCE(due, '~'), id) WHERE trash IS NULL;
+CREATE INDEX tasks_by_status ON tasks (account, project, status) WHERE trash IS NULL;
 CREATE INDEX tasks_by_assignee ON tasks (account, assignee, priority, COALESCE(due, '~'), id) WHERE trash IS NULL;
+CREATE INDEX tasks_open_by_assignee ON tasks (account, assignee, priority, COALESCE(due, '~'), id)
+  WHERE trash IS NULL AND assignee IS NOT NULL AND status NOT IN ('done', 'cancelled');
+CREATE INDEX tasks_by_closer ON tasks (account, closed_by, closed_at) WHERE closed_by IS NOT NULL;
 CREATE INDEX tasks_by_claim ON tasks (account, claimed_by) WHERE claimed_by IS NOT NULL;
 CREATE INDEX tasks_by_lease ON tasks (claim_until) WHERE claim_until IS NOT NULL;
-CREATE INDEX tasks_by_parent ON tasks (account, parent) WHERE parent IS NOT NULL;
+CREATE INDEX tasks_by_parent ON tasks (account, parent, id) WHERE parent IS NOT NULL;
 CREATE INDEX tasks_by_title ON tasks (account, title, created_at);
 CREATE INDEX tasks_by_update ON tasks (account, updated_at, id) WHERE trash IS NULL;
 CREATE INDEX tasks_by_creation ON tasks (account, created_at, id) WHERE trash IS NULL;
 CREATE INDEX tasks_by_due ON tasks (account, due, id) WHERE trash IS NULL AND due IS NOT NULL;
+CREATE INDEX tasks_by_schedule ON tasks (account, scheduled, id) WHERE trash IS NULL AND scheduled IS NOT NULL;
+CREATE INDEX tasks_blocked ON tasks (account, id) WHERE trash IS NULL AND status = 'blocked';
 CREATE INDEX tasks_by_close ON tasks (account, closed_at, id) WHERE trash IS NULL AND closed_at IS NOT NULL;
 CREATE INDEX tasks_by_trash ON tasks (account, trash) WHERE trash IS NOT NULL;
 CREATE UNIQUE INDEX tasks_one_successor ON tasks (account, succeeds) WHERE succeeds IS NOT NULL;
@@ -73,8 +79,8 @@ CREATE TABLE dependencies (account INTEGER NOT NULL, task INTEGER NOT NULL, depe
   FOREIGN KEY (account, depends_on) REFERENCES tasks (account, id)) STRICT, WITHOUT ROWID;
 CREATE INDEX dependencies_by_target ON dependencies (account, depends_on, task);
 
-CREATE TABLE labels (account INTEGER NOT NULL, name_key TEXT NOT NULL, name TEXT NOT NULL, color TEXT, trash INTEGER,
-  created_at INTEGER NOT NULL, created_by TEXT NOT NULL, PRIMARY KEY (account, name_key)) STRICT;
+CREATE TABLE labels (account INTEGER NOT NULL, name_key TEXT NOT NULL, name TEXT NOT NULL, color TEXT,
+  renamed_to TEXT, trash INTEGER, created_at INTEGER NOT NULL, created_by TEXT NOT NULL, PRIMARY KEY (account, name_key)) STRICT;
 
 CREATE TABLE task_labels (account INTEGER NOT NULL, task INTEGER NOT NULL, label TEXT NOT NULL, removed_at INTEGER,
   trash INTEGER, PRIMARY KEY (account, task, label),
@@ -100,6 +106,7 @@ CREATE TABLE runs (account INTEGER NOT NULL, id INTEGER NOT NULL, task INTEGER N
   ended_at INTEGER, PRIMARY KEY (account, id), FOREIGN KEY (account, task) REFERENCES tasks (account, id)) STRICT;
 CREATE INDEX runs_by_task ON runs (account, task, id);
 CREATE INDEX runs_by_agent ON runs (account, agent, id);
+CREATE INDEX runs_open ON runs (account, agent, id) WHERE ended_at IS NULL;
 CREATE UNIQUE INDEX runs_one_open ON runs (account, task, agent) WHERE ended_at IS NULL;
 
 CREATE TABLE run_events (account INTEGER NOT NULL, run INTEGER NOT NULL, seq INTEGER NOT NULL, kind TEXT NOT NULL,
@@ -123,6 +130,7 @@ CREATE TABLE requests (account INTEGER NOT NULL, id INTEGER NOT NULL, task INTEG
   FOREIGN KEY (account, task) REFERENCES tasks (account, id)) STRICT;
 CREATE UNIQUE INDEX requests_one_pending ON requests (account, task) WHERE state = 'pending';
 CREATE INDEX requests_by_task ON requests (account, task, id);
+CREATE INDEX requests_by_asker ON requests (account, asked_by, state, id);
 CREATE INDEX requests_by_state ON requests (account, state, id);
 
 CREATE TABLE sign_offs (account INTEGER NOT NULL, id INTEGER NOT NULL, task INTEGER NOT NULL, request INTEGER,
@@ -149,6 +157,7 @@ CREATE TABLE events (seq INTEGER PRIMARY KEY AUTOINCREMENT, account INTEGER NOT 
   object TEXT, data TEXT) STRICT;
 CREATE UNIQUE INDEX events_by_id ON events (account, id);
 CREATE INDEX events_by_task ON events (account, task, id) WHERE task IS NOT NULL;
+CREATE INDEX events_by_project ON events (account, project, id) WHERE project IS NOT NULL;
 CREATE INDEX events_by_actor ON events (account, actor, id);
 CREATE INDEX events_by_kind ON events (account, kind, id);
 CREATE INDEX events_by_time ON events (account, at, id);

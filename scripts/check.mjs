@@ -1,0 +1,34 @@
+// All that CI runs, one after another; every step is run even where an earlier one failed, so that one run tells all.
+import { spawnSync } from 'node:child_process'
+import { join } from 'node:path'
+import { ensureBuilt, ensureInstalled, root } from './ensure.mjs'
+
+ensureInstalled()
+ensureBuilt()
+const bin = (...path) => join(root, 'node_modules', ...path)
+const steps = [
+  ['format and lint', [bin('@biomejs', 'biome', 'bin', 'biome'), 'ci', '--error-on-warnings', '.']],
+  ['types and what must not compile', [bin('typescript', 'bin', 'tsc'), '--noEmit']],
+  ['unused code', [bin('knip', 'bin', 'knip.js')]],
+  ['generated files', [join(root, 'scripts', 'generate.mjs'), '--check']],
+  ['conformance', [join(root, 'test', 'conformance', 'run.mjs')]],
+  ['tests', [join(root, 'scripts', 'test.mjs')]],
+]
+let counts = '0 passed, 1 failed'
+const failed = []
+for (const [name, args] of steps) {
+  console.log(`\n— ${name}`)
+  const tests = name === 'tests'
+  const { status, stdout } = spawnSync(process.execPath, args, { cwd: root, stdio: ['ignore', tests ? 'pipe' : 'inherit', 'inherit'], maxBuffer: 1 << 28 })
+  if (tests) {
+    process.stdout.write(stdout)
+    counts = stdout.toString().trimEnd().split('\n').at(-1)
+  }
+  if (status !== 0) failed.push(name)
+}
+const [passedTests, failedTests] = counts.match(/\d+/g).map(Number)
+const otherSteps = steps.length - 1
+const otherFailed = failed.filter((name) => name !== 'tests').length
+console.log(failed.length > 0 ? `\nFailed: ${failed.join(', ')}` : '\nEverything holds.')
+console.log(`${passedTests + otherSteps - otherFailed} passed, ${failedTests + otherFailed} failed`)
+process.exit(failed.length > 0 ? 1 : 0)

@@ -1,0 +1,28 @@
+// All tests, through the doors that users use: the built donectl is one of them.
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { ensureBuilt, ensureInstalled, root } from './ensure.mjs'
+
+ensureInstalled()
+ensureBuilt()
+const scratch = mkdtempSync(join(tmpdir(), 'done-test-'))
+const report = join(scratch, 'report.json')
+const { status } = spawnSync(
+  process.execPath,
+  [join(root, 'node_modules', 'vitest', 'vitest.mjs'), 'run', '--reporter=default', '--reporter=json', `--outputFile=${report}`, ...process.argv.slice(2)],
+  { cwd: root, stdio: 'inherit' },
+)
+let passed = 0
+let failed = 0
+try {
+  const { numPassedTests, numFailedTests, numFailedTestSuites } = JSON.parse(readFileSync(report, 'utf8'))
+  passed = numPassedTests
+  failed = Math.max(numFailedTests, status === 0 ? 0 : numFailedTestSuites || 1)
+} catch {
+  failed = 1
+}
+rmSync(scratch, { recursive: true, force: true })
+console.log(`${passed} passed, ${failed} failed`)
+process.exit(status === 0 && failed === 0 && passed > 0 ? 0 : 1)

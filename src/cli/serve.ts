@@ -1,0 +1,88 @@
+import { rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { actorOfToken } from '../auth/actor.ts'
+import { ensureAccount, issueSignInLink, LINK_MS } from '../auth/console.ts'
+import { type Config, readConfig } from '../config.ts'
+import { openDone } from '../done.ts'
+import { serveHttp } from '../http/server.ts'
+import { startJobs } from '../jobs/poller.ts'
+import { mcpHttp } from '../mcp/http.ts'
+import { ADDRESS_FILE, readFlags } from './options.ts'
+
+/** Where the sign-in link is left when nobody looks at a terminal. */
+const LINK_FILE = 'sign-in-link.txt'
+
+/** `donectl serve`: web pages, REST, events and MCP over HTTP, until a signal ends it. */
+export async function run(args: string[]): Promise<undefined> {
+  const { flags } = readFlags(args, ['data', 'port', 'host', 'site'])
+  const config = readConfig(flags, process.env)
+  let site = config.site
+  const done = openDone({ dataDir: config.dataDir, site: () => site })
+  const account = await ensureAccount(done.store, config)
+  const own = new URL(site).hostname
+  const names = [...new Set([own, config.host, ...(isLoopback(config.host) ? ['localhost', '127.0.0.1', '[::1]'] : [])])]
+  const mcp = mcpHttp({
+    call: done.call,
+    onEvents: done.store.onEvents,
+    authenticate: async (token) => {
+      const actor = await actorOfToken(done.store, token)
+      if (actor) done.tokenUse.saw(actor)
+      return actor
+    },
+    allowedHosts: names,
+    allowedOrigins: names,
+    site: () => site,
+  })
+  const server = await serveHttp({ done, config, mcp })
+  if (!flags.site && !process.env.DONE_SITE) site = site.replace(/:\d+$/, `:${server.port}`)
+  const jobs = startJobs(done)
+  const address = join(config.dataDir, ADDRESS_FILE)
+  writeFileSync(address, JSON.stringify({ site }), { mode: 0o600 })
+
+  console.log(welcome(site, config, await signInLink(site + (await issueSignInLink(done.store, account)), config)))
+
+  const stop = async () => {
+    rmSync(address, { force: true })
+    mcp.close()
+    await server.close()
+    await jobs.stop()
+    await done.close()
+    process.exit(0)
+  }
+  process.once('SIGINT', stop)
+  process.once('SIGTERM', stop)
+  return undefined
+}
+
+/** The link is for who sits at the terminal; without one it lies in a file that only the server's own user can read. */
+async function signInLink(link: string, config: Config): Promise<string> {
+  if (process.stdout.isTTY) return link
+  const path = join(config.dataDir, LINK_FILE)
+  rmSync(path, { force: true })
+  writeFileSync(path, `${link}\n`, { mode: 0o600, flag: 'wx' })
+  return `in ${path}`
+}
+
+function welcome(site: string, config: Config, link: string): string {
+  const program = process.argv[1]
+  const data = config.dataDir
+  const stdio = { mcpServers: { done: { command: 'node', args: [program, 'mcp', '--data', data] } } }
+  return `
+Done runs at       ${site}
+Sign in            ${link}
+                   (once, within ${LINK_MS / 60_000} minutes; another: node ${program} signin-link --data ${data})
+Data               ${data}
+
+Paste into a host (Claude Desktop, Cursor and others):
+
+${JSON.stringify(stdio, null, 2)}
+
+Claude Code:       claude mcp add done -- node ${program} mcp --data ${data}
+Over HTTP:         ${site}/mcp with a token from
+                   node ${program} token create --name scout --scope write --data ${data}
+`
+}
+
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || host.startsWith('127.')
+}

@@ -1,0 +1,21 @@
+/** What `donectl` can do, for people at a terminal. */
+export function usage(): string {
+  return `donectl — one task list that people and AI agents share
+
+  donectl serve [--data DIR] [--port N] [--host ADDRESS] [--site URL]
+      Start the server: web pages, REST and MCP over HTTP.
+  donectl mcp [--data DIR] [--tools PRESET[,PRESET]]
+      Speak MCP on stdin and stdout. Needs no running server and works beside one.
+      DONE_TOKEN sets another agent than "local".
+  donectl token create --name AGENT --scope read|write [--data DIR]
+          [--tools PRESET] [--projects P1,P2] [--days N]
+      Make a token for an agent and print it, once.
+  donectl signin-link [--data DIR]
+      Print a one-time link that signs the owner in.
+  donectl call TOOL [--argument VALUE …] [--json] [--data DIR]
+      Call a tool as the agent "local", or as the one of DONE_TOKEN.
+  donectl tools [TOOL]
+      List the tools and what each does, or explain one.
+
+Data lie in ~/.done unless --data or DONE_DATA says otherwise.`
+}

@@ -1,0 +1,110 @@
+import { type Context, Hono } from 'hono'
+import { bodyLimit } from 'hono/body-limit'
+import type { Done } from '../done.ts'
+import type { Bus } from '../events/bus.ts'
+import { AppError } from '../model/error.ts'
+import { systemActor } from '../tools/access.ts'
+import type { Call } from '../tools/call.ts'
+import { VERSION } from '../version.ts'
+import { personOf, type SessionCookie } from './caller.ts'
+import { docsPage } from './docs-page.ts'
+import { eventStream } from './events.ts'
+import { openapi } from './openapi.ts'
+import type { Origins } from './origin.ts'
+import { messagePage, sendPage } from './page.ts'
+import { pages } from './pages.ts'
+import { internalError, sendProblem } from './problem.ts'
+import { MOST_BYTES, methodRefused, rest } from './rest.ts'
+
+export interface AppDeps {
+  done: Done
+  /** Calls operations for people. */
+  people: Call
+  bus: Bus
+  cookie: SessionCookie
+  /** Where people open Done; without a slash at the end. */
+  site: () => string
+  /** The names under which the server answers; a function, since it may learn its port when it listens. */
+  origins: () => Origins
+  /** The MCP endpoint. It has checks of its own. */
+  mcp?: ((request: Request) => Promise<Response>) | undefined
+  /** Aborted when the server stops, so that streams end. */
+  closing: AbortSignal
+  /** Where faults of ours go. */
+  log: (error: unknown) => void
+}
+
+/** Every HTTP address of Done. */
+export function createApp(deps: AppDeps): Hono {
+  const app = new Hono()
+  const { done, mcp } = deps
+
+  app.get('/health', async (c) => {
+    await done.store.read(systemActor(0), 'health', async () => {})
+    return c.json({ status: 'ok', version: VERSION }, 200, { 'cache-control': 'no-store' })
+  })
+
+  app.use(async (c, next) => {
+    const host = c.req.header('host')?.toLowerCase()
+    if (host === undefined || !deps.origins().has(host)) {
+      return sendProblem(c, new AppError('people_only', 'This host name is not one of the server’s.'), 403)
+    }
+    await next()
+    if (c.req.path === '/mcp') return
+    for (const [name, value] of Object.entries(EVERYWHERE))
+      if (!c.res.headers.has(name)) c.res.headers.set(name, value)
+  })
+
+  if (mcp) app.all('/mcp', (c) => mcp(c.req.raw))
+
+  const spec = lazily(() => JSON.stringify(openapi()))
+  readOnly(app, '/api/openapi.json', (c) => c.body(spec(), 200, { 'content-type': 'application/json' }))
+  readOnly(app, '/api/docs', async (c) =>
+    sendPage(c, {
+      title: 'Tools and addresses',
+      body: docsPage(deps.site()),
+      person: await personOf(c, done, deps.cookie),
+    }),
+  )
+  readOnly(app, '/api/events', eventStream(deps))
+  app.use('/api/*', bodyLimit({ maxSize: MOST_BYTES, onError: (c) => sendProblem(c, tooLarge()) }))
+  app.all('/api/*', rest(deps))
+
+  pages(app, deps)
+  app.notFound((c) =>
+    messagePage(c, { title: 'Not there', lines: ['Nothing stands at this address.'], status: 404 }),
+  )
+  app.onError((error, c) => {
+    if (error instanceof AppError) return sendProblem(c, error)
+    deps.log(error)
+    return sendProblem(c, internalError())
+  })
+  return app
+}
+
+/** What every answer carries that says nothing else. */
+const EVERYWHERE: Record<string, string> = {
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+  'cache-control': 'no-store',
+  'cross-origin-resource-policy': 'same-origin',
+}
+
+/** An address that can only be read. */
+function readOnly(app: Hono, path: string, run: (c: Context) => Response | Promise<Response>): void {
+  app.get(path, run)
+  app.all(path, (c) => methodRefused(c, ['GET']))
+}
+
+function lazily<T>(make: () => T): () => T {
+  let made: { value: T } | undefined
+  return () => {
+    made ??= { value: make() }
+    return made.value
+  }
+}
+
+const tooLarge = () =>
+  new AppError('too_large', `A request may have at most ${MOST_BYTES} bytes.`, {
+    next: 'Send a file of at most 10 MiB, or a link to it.',
+  })

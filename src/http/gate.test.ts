@@ -1,0 +1,318 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { type Client, formOf, type HttpWorld, newHttpWorld } from '../../test/http.ts'
+import { issueSignInLink } from '../auth/console.ts'
+import { refusalsSince } from '../store/access.ts'
+
+/** Ways round the gate through a browser and REST (spec: gate): each must fail, with nothing closed. */
+
+let door: HttpWorld
+let scout: Client
+let ana: Client
+beforeEach(async () => {
+  door = await newHttpWorld()
+  scout = door.agent(door.world.scout.token!)
+  ana = await door.browser()
+  await scout.post('/api/tasks', { title: 'Rotate the certificate', steps: [{ title: 'Order' }] })
+  await scout.post('/api/tasks/T1/complete', { summary: 'Rotated.' })
+})
+afterEach(() => door.close())
+
+const form = async (by: Client = ana, id = 'A1') => formOf((await by.get(`/sign-off/${id}`)).text)
+const approve = async (fields: Record<string, string>, by: Client = ana, id = 'A1') =>
+  by.form(`/sign-off/${id}/approve`, fields)
+const status = async (id = 'T1') => (await ana.get(`/api/tasks/${id}`)).json.status
+const refused = async () =>
+  door.world.done.store.read(door.world.ana.actor, 'test', (tx) => refusalsSince(tx, 0))
+
+/** Runs a way round: it must close nothing and leave one refusal. */
+async function fails(way: () => Promise<{ status: number }>, statuses: number[], task = 'awaiting_approval') {
+  const before = (await refused()).length
+  const answer = await way()
+  expect(statuses).toContain(answer.status)
+  expect(await status()).toBe(task)
+  expect((await refused()).length - before).toBe(1)
+}
+
+describe('the honest way', () => {
+  it('closes the task, tells the agent, and shows the decision', async () => {
+    const decided = await approve(await form())
+    expect([decided.status, decided.headers.location]).toEqual([303, '/sign-off/A1'])
+    expect(await status()).toBe('done')
+    const page = (await ana.get('/sign-off/A1')).text
+    expect(page).toContain('Signed off by <bdi>Ana</bdi>')
+    expect(page).toContain('a link from the console')
+    expect(page).not.toContain('<button class="pri">Approve')
+    expect((await ana.get('/sign-off')).text).toContain('Nothing waits for you.')
+  })
+
+  it('sends work back with a note that the agent finds', async () => {
+    expect((await ana.form('/sign-off/A1/reject', { note: 'The log is missing.' })).status).toBe(303)
+    expect((await scout.get('/api/tasks/T1')).json).toMatchObject({
+      status: 'open',
+      news: { sent_back: { note: 'The log is missing.' } },
+    })
+    const empty = await ana.form('/sign-off/A1/reject', { note: ' ' })
+    expect(empty.status).toBe(400)
+  })
+
+  it('is the same over REST with a session', async () => {
+    const facts = (await ana.get('/api/people/sign-offs/A1')).json
+    const decided = await ana.post('/api/people/sign-offs/A1/approve', facts.form)
+    expect([decided.status, decided.json]).toMatchObject([200, { id: 'T1', status: 'done', decided: 'A1' }])
+    const again = await ana.post('/api/people/sign-offs/A1/approve', facts.form)
+    expect([again.status, again.json.already]).toEqual([200, true])
+  })
+})
+
+describe('binding', () => {
+  it('fails where something changed after the page was opened, and shows what', async () => {
+    const seen = await form()
+    door.world.pass(1000)
+    await scout.post('/api/tasks/T1/artifacts', { title: 'Log', text: 'later' })
+    expect(await status()).toBe('open')
+    await fails(() => approve(seen), [409], 'open')
+    const page = (await approve(seen)).text
+    expect(page).toContain('Not approved.')
+    expect(page).toContain('Changed since you opened the page')
+    expect(page).toContain('This request is no longer valid.')
+  })
+
+  it('fails after a change and a change back', async () => {
+    const seen = await form()
+    const title = (text: string) => scout.send('PATCH', '/api/tasks/T1', { body: { title: text } })
+    await title('Rotate something else')
+    await title('Rotate the certificate')
+    await scout.post('/api/tasks/T1/complete')
+    const before = (await refused()).length
+    expect((await approve(seen)).status).toBe(409)
+    expect((await approve(seen, ana, 'A2')).status).toBe(409)
+    expect(await status()).toBe('awaiting_approval')
+    expect((await refused()).length - before).toBe(2)
+    const { version, hash } = await form(ana, 'A2')
+    expect([version, hash]).not.toEqual([seen.version, seen.hash])
+  })
+
+  it('fails with the version and hash of now, but a nonce of before', async () => {
+    const seen = await form()
+    await scout.send('PATCH', '/api/tasks/T1', { body: { title: 'Other' } })
+    await scout.post('/api/tasks/T1/complete')
+    const now = await form(ana, 'A2')
+    await fails(() => approve({ ...now, nonce: seen.nonce }, ana, 'A2'), [409])
+  })
+
+  it('fails after 15 minutes, and from a form nobody was shown', async () => {
+    const seen = await form()
+    await fails(() => approve({ ...seen, nonce: '' }), [400, 409])
+    await fails(() => approve({ ...seen, nonce: `${Date.now()}.${'0'.repeat(64)}` }), [409])
+    await fails(() => approve({ version: seen.version, hash: seen.hash }), [400])
+    door.world.pass(14 * 60_000)
+    const later = await form()
+    door.world.pass(90_000)
+    const ana2 = await door.browser()
+    await fails(() => approve(seen, ana2), [409])
+    await fails(() => approve(later), [403])
+  })
+
+  it('fails with the form of another session, another request, or of somebody else', async () => {
+    const other = await door.browser()
+    const theirs = await form(other)
+    await fails(() => approve(theirs, ana), [409])
+    await scout.post('/api/tasks', { title: 'Second' })
+    await scout.post('/api/tasks/T2/complete')
+    const second = await form(ana, 'A2')
+    await fails(() => approve(second, ana, 'A1'), [409])
+    expect(await status('T2')).toBe('awaiting_approval')
+  })
+
+  it('fails when replayed after the task was opened again', async () => {
+    const seen = await form()
+    await approve(seen)
+    await scout.post('/api/tasks/T1/reopen', { reason: 'Not yet.' })
+    expect(await status()).toBe('open')
+    await fails(() => approve(seen), [409], 'open')
+    await scout.post('/api/tasks/T1/complete')
+    await fails(() => approve(seen, ana, 'A2'), [409])
+  })
+
+  it('lets one of two closers close, and tells the other', async () => {
+    await door.world.done.store.write(door.world.ana.actor, 'test', async (tx) => {
+      const { createPerson } = await import('../store/account.ts')
+      await createPerson(tx, { name: 'Jules', role: 'member' })
+    })
+    const facts = await form()
+    const answers = await Promise.all([approve(facts), approve(facts)])
+    expect(answers.map((each) => each.status)).toEqual([303, 303])
+    expect(await status()).toBe('done')
+    const page = await ana.form('/sign-off/A1/reject', { note: 'No.' })
+    expect(page.status).toBe(409)
+    expect(await status()).toBe('done')
+  })
+})
+
+describe('who decides', () => {
+  it('is never a body, a header, a client name or a tool', async () => {
+    for (const body of [
+      { approver: 'U1' },
+      { approved: true },
+      { actor: 'human' },
+      { auto_ok: true },
+      { confirm: true },
+      { force: true },
+      { skip_approval: true },
+    ]) {
+      await fails(() => scout.post('/api/tasks/T1/complete', body), [400])
+    }
+    const claims = {
+      'x-user': 'U1',
+      'x-forwarded-user': 'Ana',
+      'user-agent': 'Ana',
+      'x-actor-kind': 'person',
+      from: 'ana',
+    }
+    const told = await scout.send('POST', '/api/tasks/T1/complete', { headers: claims, body: {} })
+    expect(told.json).toMatchObject({ status: 'awaiting_approval', already: true })
+    await fails(
+      () =>
+        scout.send('POST', '/api/people/sign-offs/A1/approve', {
+          headers: claims,
+          body: { version: 1, hash: 'x', nonce: 'x' },
+        }),
+      [403],
+    )
+    await fails(() => scout.send('PATCH', '/api/tasks/T1', { body: { status: 'done' } }), [400])
+    await fails(() => scout.send('PATCH', '/api/tasks/T1', { body: { status: 'Done ' } }), [400])
+  })
+
+  it('is not whoever holds a token, put where a session goes, or the other way round', async () => {
+    const { token } = door.world.scout
+    const page = { origin: door.origin, 'sec-fetch-site': 'same-origin' }
+    const asCookie = { ...page, cookie: `done_session=${token}` }
+    const posted = await door.nobody.send('POST', '/sign-off/A1/approve', {
+      headers: { ...asCookie, 'content-type': 'application/x-www-form-urlencoded' },
+      body: new URLSearchParams(await form()).toString(),
+    })
+    expect(posted.status).toBe(401)
+    const rest = await door.nobody.send('POST', '/api/people/sign-offs/A1/approve', {
+      headers: asCookie,
+      body: await form(),
+    })
+    expect(rest.status).toBe(401)
+    const secret = ana.headers.cookie!.split('=')[1]!
+    const asBearer = await door.nobody.send('POST', '/api/people/sign-offs/A1/approve', {
+      headers: { ...page, authorization: `Bearer ${secret}` },
+      body: await form(),
+    })
+    expect(asBearer.status).toBe(401)
+    // With both, the token decides: the cookie of a person beside it lends it nothing.
+    await fails(
+      async () =>
+        door.nobody.send('POST', '/api/people/sign-offs/A1/approve', {
+          headers: { ...page, ...ana.headers, authorization: `Bearer ${token}` },
+          body: await form(),
+        }),
+      [403],
+    )
+    expect(await status()).toBe('awaiting_approval')
+  })
+
+  it('is not a viewer, and not somebody who signed in long ago', async () => {
+    await door.world.done.store.destroy(door.world.ana.actor, 'test', async (tx) => {
+      const { sqlOf } = await import('../store/handle.ts')
+      await sqlOf(tx).updateTable('people').set({ role: 'viewer' }).execute()
+    })
+    const viewer = await door.browser().catch(() => ana)
+    await fails(async () => approve({ version: '1', hash: 'x', nonce: 'x' }, viewer), [403])
+  })
+
+  it('must have signed in within 15 minutes, and the page says so', async () => {
+    door.world.pass(16 * 60_000)
+    const page = (await ana.get('/sign-off/A1')).text
+    expect(page).toContain('Approving needs you, not just this browser.')
+    expect(page).toContain('donectl signin-link')
+    expect(page).not.toContain('/approve')
+    await fails(
+      () => ana.post('/api/people/sign-offs/A1/approve', { version: 1, hash: 'x', nonce: 'x' }),
+      [403],
+    )
+    await fails(() => ana.post('/api/people/sign-offs/A1/reject', { note: 'x' }), [403])
+    await fails(() => ana.send('PUT', '/api/people/tasks/T1/auto-ok', { body: { auto_ok: true } }), [403])
+    await fails(() => ana.post('/api/tasks/T1/complete'), [403])
+  })
+
+  it('can’t be an ended session, not even between the request and the decision', async () => {
+    const seen = await form()
+    const { call } = door.world.done
+    const { actorOfSession } = await import('../auth/actor.ts')
+    const actor = (await actorOfSession(door.world.done.store, ana.headers.cookie!.split('=')[1]!))!
+    await ana.form('/sign-out', {})
+    expect((await approve(seen)).status).toBe(401)
+    await expect(call(actor, 'complete_task', { id: 'T1' })).rejects.toMatchObject({ code: 'people_only' })
+    expect((await scout.get('/api/tasks/T1')).json.status).toBe('awaiting_approval')
+  })
+})
+
+describe('the browser', () => {
+  it('decides nothing by GET, HEAD or prefetch', async () => {
+    const seen = new URLSearchParams(await form()).toString()
+    for (const method of ['GET', 'HEAD']) {
+      for (const path of [
+        '/sign-off/A1/approve',
+        '/sign-off/A1/reject',
+        '/api/people/sign-offs/A1/approve',
+      ]) {
+        const answer = await ana.send(method, `${path}?${seen}`, {
+          headers: { purpose: 'prefetch', 'sec-purpose': 'prefetch' },
+        })
+        expect([404, 405]).toContain(answer.status)
+      }
+    }
+    expect(await status()).toBe('awaiting_approval')
+  })
+
+  it('refuses another site’s form, framing, and forms that are none', async () => {
+    const seen = await form()
+    const body = new URLSearchParams(seen).toString()
+    const evil = (headers: Record<string, string>) =>
+      door.nobody.send('POST', '/sign-off/A1/approve', {
+        headers: {
+          cookie: ana.headers.cookie!,
+          'content-type': 'application/x-www-form-urlencoded',
+          ...headers,
+        },
+        body,
+      })
+    await fails(() => evil({ origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' }), [403])
+    await fails(() => evil({ 'sec-fetch-site': 'same-site', origin: 'http://127.0.0.1:1' }), [403])
+    await fails(() => evil({ origin: 'null' }), [403])
+    await fails(() => evil({}), [403])
+    const page = await ana.get('/sign-off/A1')
+    expect(page.headers['content-security-policy']).toContain(`frame-ancestors 'none'`)
+    expect(page.headers['x-frame-options']).toBe('DENY')
+    const twice = await ana.send('POST', '/sign-off/A1/approve', {
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      body: `${body}&version=1`,
+    })
+    expect(twice.status).toBe(400)
+    const json = await ana.send('POST', '/sign-off/A1/approve', { body: seen })
+    expect(json.status).toBe(400)
+    expect(await status()).toBe('awaiting_approval')
+  })
+
+  it('is told how to sign in, and nothing else, where nobody is', async () => {
+    const page = await door.nobody.get('/sign-off/A1')
+    expect(page.status).toBe(401)
+    expect(page.text).toContain('donectl signin-link')
+    expect(page.text).not.toContain('certificate')
+    expect((await door.nobody.get('/sign-off/A99')).status).toBe(401)
+    expect((await scout.get('/sign-off/A1')).status).toBe(401)
+  })
+})
+
+describe('a task that waits for others', () => {
+  it('can’t be approved, and the request stays', async () => {
+    await scout.post('/api/tasks', { title: 'Child', parent_id: 'T1' })
+    await scout.post('/api/tasks/T1/complete').catch(() => undefined)
+    expect(await status()).toBe('open')
+    expect(await issueSignInLink(door.world.done.store, door.world.account)).toMatch(/^\/sign-in\//)
+  })
+})

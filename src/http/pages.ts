@@ -1,0 +1,235 @@
+import { getConnInfo } from '@hono/node-server/conninfo'
+import type { Context, Hono } from 'hono'
+import { bodyLimit } from 'hono/body-limit'
+import { signIn } from '../auth/console.ts'
+import type { PersonActor } from '../model/actor.ts'
+import { AppError, invalid } from '../model/error.ts'
+import type { Brief, SignOffFacts } from '../people/facts.ts'
+import type { AppDeps } from './app.ts'
+import { personOf } from './caller.ts'
+import { sendFile } from './file.ts'
+import { homePage, questionPage } from './home-page.ts'
+import { type Html, html } from './html.ts'
+import { foreign, fromPage } from './origin.ts'
+import { ICON, messagePage, sendPage } from './page.ts'
+import { STATUS } from './problem.ts'
+import { limitOf } from './rate.ts'
+import { refuseForeign } from './rest.ts'
+import { howToSignIn, type Notice, signOffList, signOffPage } from './sign-off-page.ts'
+
+/** The longest form: a note of 50,000 characters, encoded. */
+const MOST_BYTES = 512 * 1024
+
+/** Puts up the pages that work without script: the sign-off, what waits, signing in and out, files. */
+export function pages(app: Hono, deps: AppDeps): void {
+  const { done, people, cookie } = deps
+  const attempts = limitOf(20, 60_000)
+  const person = (c: Context) => personOf(c, done, cookie)
+
+  app.get('/', async (c) => {
+    const who = await person(c)
+    const waiting = who && {
+      signOffs: await signOffs(who),
+      questions: await questions(who),
+    }
+    return sendPage(c, { title: 'Done', body: homePage(deps.site(), done.store.now(), waiting), person: who })
+  })
+
+  app.get('/icon.svg', (c) =>
+    c.body(ICON, 200, {
+      'content-type': 'image/svg+xml',
+      'content-security-policy': `default-src 'none'; sandbox`,
+    }),
+  )
+
+  // A link is only shown here, never used up: browsers, scanners and chat programs fetch what they are given.
+  app.get('/sign-in/:secret', (c) =>
+    sendPage(c, {
+      title: 'Sign in',
+      body: html`<h1>Sign in to Done</h1><p class="lead">This link works once. Use it in the browser in which you want to be signed in.</p><form method="post" class="bar"><button class="pri">Sign in</button></form>`,
+    }),
+  )
+
+  app.post('/sign-in/:secret', async (c) => {
+    const wait = attempts.try(addressOf(c))
+    if (wait > 0) {
+      c.header('retry-after', String(wait))
+      return messagePage(c, { title: 'Too many tries', lines: [`Try again in ${wait} s.`], status: 429 })
+    }
+    // Nobody is signed in yet, but another site could sign its visitor in as somebody else.
+    const why = fromPage(c.req.raw.headers) ? foreign(c.req.raw.headers, deps.origins()) : undefined
+    if (why) return messagePage(c, { title: 'Not signed in', lines: [why], status: 403 })
+    const session = await signIn(done.store, c.req.param('secret'))
+    if (!session) {
+      return messagePage(c, {
+        title: 'This link is not good any more',
+        lines: ['It was used, has expired or never was.', howToSignIn()],
+        status: 410,
+      })
+    }
+    const before = await person(c)
+    if (before) await people(before, 'sign_out', {})
+    cookie.set(c, session.secret, Math.floor((session.expires - done.store.now()) / 1000))
+    return c.redirect('/', 303)
+  })
+
+  app.post('/sign-out', (c) =>
+    asPerson(c, 'sign_out', async (who) => {
+      await people(who, 'sign_out', {})
+      cookie.clear(c)
+      return messagePage(c, { title: 'Signed out', lines: ['This session has ended.'], status: 200 })
+    }),
+  )
+
+  app.get('/sign-off', (c) =>
+    asPerson(c, 'list_sign_offs', async (who) =>
+      sendPage(c, {
+        title: 'Sign-offs',
+        body: signOffList(await signOffs(who), done.store.now()),
+        person: who,
+      }),
+    ),
+  )
+
+  app.get('/sign-off/:id', (c) =>
+    asPerson(c, 'get_sign_off', (who) => showSignOff(c, who, c.req.param('id'))),
+  )
+
+  const form = bodyLimit({
+    maxSize: MOST_BYTES,
+    onError: (c) =>
+      messagePage(c, { title: 'Too long', lines: ['The form holds more than is allowed.'], status: 413 }),
+  })
+
+  app.post('/sign-off/:id/approve', form, (c) =>
+    asPerson(c, 'sign_off', async (who) => {
+      const id = c.req.param('id')
+      const { version, hash, nonce } = await fieldsOf(c)
+      return decide(c, who, id, 'sign_off', { id, version, hash, nonce }, nonce)
+    }),
+  )
+
+  app.post('/sign-off/:id/reject', form, (c) =>
+    asPerson(c, 'reject', async (who) => {
+      const id = c.req.param('id')
+      const { note } = await fieldsOf(c)
+      return decide(c, who, id, 'reject', { id, note })
+    }),
+  )
+
+  app.get('/questions/:id', (c) =>
+    asPerson(c, 'list_open_questions', async (who) => {
+      const question = (await questions(who)).find((each) => each.id === c.req.param('id'))
+      if (!question) {
+        return messagePage(c, {
+          title: 'No open question',
+          lines: ['It was answered, or never was.'],
+          status: 404,
+          person: who,
+        })
+      }
+      return sendPage(c, { title: `Question ${question.id}`, body: questionPage(question), person: who })
+    }),
+  )
+
+  app.post('/questions/:id/answer', form, (c) =>
+    asPerson(c, 'answer_question', async (who) => {
+      await people(who, 'answer_question', { id: c.req.param('id'), answer: (await fieldsOf(c)).answer })
+      return c.redirect('/', 303)
+    }),
+  )
+
+  app.get('/files/:id', (c) => asPerson(c, 'get_file', (who) => sendFile(c, done, who, c.req.param('id'))))
+
+  async function signOffs(who: PersonActor): Promise<Brief[]> {
+    return (await people(who, 'list_sign_offs', {})).sign_offs as Brief[]
+  }
+
+  async function questions(who: PersonActor): Promise<OpenQuestion[]> {
+    return (await people(who, 'list_open_questions', {})).questions as OpenQuestion[]
+  }
+
+  async function showSignOff(
+    c: Context,
+    who: PersonActor,
+    id: string,
+    more: { notice?: Notice; since?: string; status?: number } = {},
+  ): Promise<Response> {
+    const { notice, since, status = 200 } = more
+    const facts = (await people(who, 'get_sign_off', since ? { id, since } : { id })) as SignOffFacts
+    const body = signOffPage(facts, who, done.store.now(), notice)
+    return sendPage(c, { title: `${facts.id} ${facts.task.title}`, body, person: who, status })
+  }
+
+  /** Takes a decision. Where it is not taken, the request's page says why, and what has changed since it was opened. */
+  async function decide(
+    c: Context,
+    who: PersonActor,
+    id: string,
+    operation: 'sign_off' | 'reject',
+    input: Record<string, unknown>,
+    nonce?: string,
+  ): Promise<Response> {
+    try {
+      await people(who, operation, input)
+      return c.redirect(`/sign-off/${encodeURIComponent(id)}`, 303)
+    } catch (error) {
+      if (!(error instanceof AppError) || error.code === 'not_found') throw error
+      const shown = Number(nonce?.split('.')[0])
+      return showSignOff(c, who, id, {
+        notice: { title: operation === 'sign_off' ? 'Not approved.' : 'Not sent back.', text: textOf(error) },
+        status: STATUS[error.code],
+        ...(shown > 0 && Number.isFinite(shown) ? { since: new Date(shown).toISOString() } : {}),
+      })
+    }
+  }
+
+  /** Runs a page for whoever is signed in; others are told how to. A change must come from a page of ours. */
+  async function asPerson(
+    c: Context,
+    operation: string,
+    run: (who: PersonActor) => Promise<Response>,
+  ): Promise<Response> {
+    const who = await person(c)
+    if (!who) {
+      const lines: (string | Html)[] = ['This page is for people who are signed in.', howToSignIn()]
+      return messagePage(c, { title: 'Not signed in', lines, status: 401 })
+    }
+    try {
+      if (c.req.method !== 'GET' && c.req.method !== 'HEAD') await refuseForeign(c, deps, who, operation)
+      return await run(who)
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error
+      const title = error.code === 'not_found' ? 'Not there' : 'Not done'
+      return messagePage(c, { title, lines: [textOf(error)], status: STATUS[error.code], person: who })
+    }
+  }
+}
+
+/** An open question as the operation lists it. */
+export interface OpenQuestion {
+  id: string
+  text: string
+  asked_by: string
+  asked_at: string
+  task?: string
+  task_title?: string
+  choices?: string[]
+}
+
+const textOf = (error: AppError): string => [error.message, error.details.next].filter(Boolean).join(' ')
+
+/** The fields of a form; one that comes twice means nothing certain, so it is refused. */
+async function fieldsOf(c: Context): Promise<Record<string, string>> {
+  const type = c.req.header('content-type') ?? ''
+  if (!/^application\/x-www-form-urlencoded\s*(;|$)/i.test(type)) throw invalid('This is not a form.')
+  const fields = new URLSearchParams(await c.req.text())
+  if (new Set(fields.keys()).size !== [...fields.keys()].length)
+    throw invalid('A field of the form comes twice.')
+  return Object.fromEntries(fields)
+}
+
+/** Where a request comes from, for the limit on tries. */
+function addressOf(c: Context): string {
+  return getConnInfo(c).remote.address ?? 'unknown'
+}

@@ -1,0 +1,56 @@
+import type { Context } from 'hono'
+import { AppError, type ErrorCode } from '../model/error.ts'
+
+/** The status of each code, here and nowhere else. */
+export const STATUS = {
+  unknown_argument: 400,
+  invalid_value: 400,
+  not_found: 404,
+  conflict: 409,
+  already_claimed: 409,
+  blocked: 409,
+  needs_approval: 409,
+  scope: 403,
+  people_only: 403,
+  rate_limited: 429,
+  too_large: 413,
+  unavailable: 503,
+  internal: 500,
+} as const satisfies Record<ErrorCode, number>
+
+/** A refusal as REST answers it; what the gate notes for itself stays here. */
+export function problem(error: AppError): { error: Record<string, unknown> } {
+  const { gate: _, ...details } = error.details
+  return { error: { code: error.code, message: error.message, ...details } }
+}
+
+/** Sends a refusal; `status` where HTTP has one of its own for it, such as 415. */
+export function sendProblem(
+  c: Context,
+  error: AppError,
+  status: number = STATUS[error.code],
+  headers: Record<string, string> = {},
+): Response {
+  return c.json(problem(error), status as 400, headers)
+}
+
+/** What is thrown and is no refusal is our fault: the operator reads it, the caller does not. */
+export function internalError(): AppError {
+  return new AppError('internal', 'Something went wrong here; it was noted for the operator.', {
+    retry: true,
+    next: 'Read before you repeat a write: it may have been done.',
+  })
+}
+
+/** RFC 6750, 3: without a credential the challenge names no error; one that is not good is `invalid_token`. */
+export function sendUnauthorized(c: Context, given: boolean): Response {
+  const message = given
+    ? 'The credential is not good: it never was, has expired or was revoked.'
+    : 'This needs a credential.'
+  const error = new AppError('scope', message, {
+    retry: false,
+    next: 'Send "Authorization: Bearer" and a token. A person makes one: donectl token create --name N --scope write.',
+  })
+  const challenge = given ? 'Bearer realm="Done", error="invalid_token"' : 'Bearer realm="Done"'
+  return sendProblem(c, error, 401, { 'www-authenticate': challenge })
+}

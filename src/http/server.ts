@@ -1,0 +1,89 @@
+import type { Server } from 'node:http'
+import { serve } from '@hono/node-server'
+import type { Config } from '../config.ts'
+import type { Done } from '../done.ts'
+import { openBus } from '../events/bus.ts'
+import { peopleCall } from '../people/call.ts'
+import { createApp } from './app.ts'
+import { sessionCookie } from './caller.ts'
+import { ownOrigins } from './origin.ts'
+
+export interface HttpOptions {
+  done: Done
+  config: Pick<Config, 'host' | 'port' | 'site'>
+  /** Answers the requests to `/mcp`. */
+  mcp?: (request: Request) => Promise<Response>
+  /** Where faults of ours go; the standard error by default. */
+  log?: (error: unknown) => void
+}
+
+/** A server that listens. */
+export interface HttpServer {
+  port: number
+  /** Ends streams, lets requests finish for a moment, and writes what was counted. The store stays open. */
+  close(): Promise<void>
+}
+
+/** How often what is counted in memory is written, in milliseconds. */
+const FLUSH_MS = { access: 5000, tokenUse: 60_000 }
+
+/** How long requests may take to finish when the server stops, in milliseconds. */
+const GRACE_MS = 3000
+
+/** Listens for people, programs and agents. Resolves when it does; rejects where the port is taken. */
+export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
+  const { done, config, mcp, log = (error) => console.error(error) } = options
+  const closing = new AbortController()
+  const bus = openBus(done.store)
+  let port = config.port
+  const app = createApp({
+    done,
+    people: peopleCall(done),
+    bus,
+    cookie: sessionCookie(config.site),
+    // A port of 0 is only known once the system has given one.
+    site: () => config.site.replace(/:0$/, `:${port}`),
+    origins: () => ownOrigins({ ...config, site: config.site.replace(/:0$/, `:${port}`) }, port),
+    mcp,
+    closing: closing.signal,
+    log,
+  })
+  const server = await listen(app.fetch, config)
+  port = (server.address() as { port: number }).port
+
+  const timers = [
+    setInterval(() => void done.access.flush().catch(log), FLUSH_MS.access),
+    setInterval(() => void done.tokenUse.flush().catch(log), FLUSH_MS.tokenUse),
+  ]
+  for (const timer of timers) timer.unref()
+
+  let closed: Promise<void> | undefined
+  async function close(): Promise<void> {
+    for (const timer of timers) clearInterval(timer)
+    closing.abort()
+    bus.close()
+    const stopped = new Promise<void>((resolve) => server.close(() => resolve()))
+    server.closeIdleConnections()
+    const late = setTimeout(() => server.closeAllConnections(), GRACE_MS)
+    await stopped
+    clearTimeout(late)
+    await done.access.flush()
+    await done.tokenUse.flush()
+  }
+  return {
+    port,
+    close() {
+      closed ??= close()
+      return closed
+    },
+  }
+}
+
+function listen(fetch: Parameters<typeof serve>[0]['fetch'], config: HttpOptions['config']): Promise<Server> {
+  return new Promise((resolve, reject) => {
+    // Global Request and Response stay Node's own: other parts of the process use them as well.
+    const options = { fetch, hostname: config.host, port: config.port, overrideGlobalObjects: false }
+    const server = serve(options, () => resolve(server)) as Server
+    server.once('error', reject)
+  })
+}

@@ -1,0 +1,85 @@
+import type { Store } from '../store/store.ts'
+import { expire } from './expiry.ts'
+import { sweep } from './lease-sweep.ts'
+
+/** What the jobs work on: an open Done. */
+export interface JobDeps {
+  store: Store
+  /** What is counted in memory and written now and then. */
+  access: { flush(): Promise<void> }
+  tokenUse: { flush(): Promise<void> }
+}
+
+export interface JobOptions {
+  /** How long the poller rests between two rounds, in milliseconds. */
+  everyMs?: number
+  /** Told of a job that failed; the others go on, and the next round tries again. */
+  failed?: (job: string, error: unknown) => void
+}
+
+export interface Jobs {
+  /** Ends the poller; resolves when the round that runs has ended. */
+  stop(): Promise<void>
+}
+
+/** A lapsed lease reads as free at once, so the sweep only has to be soon enough for those who wait to hear of it. */
+const EVERY_MS = 5000
+
+/** How often what has outlived its time is dropped, by the store's clock. */
+const EXPIRE_MS = 10 * 60_000
+
+/** The jobs, in the order of a round, each with its least distance between two runs. */
+const JOBS: readonly { name: string; everyMs: number; run: (deps: JobDeps) => Promise<unknown> }[] = [
+  { name: 'access', everyMs: 0, run: ({ access }) => access.flush() },
+  { name: 'token-use', everyMs: 0, run: ({ tokenUse }) => tokenUse.flush() },
+  { name: 'sweep', everyMs: 0, run: ({ store }) => sweep(store) },
+  { name: 'expiry', everyMs: EXPIRE_MS, run: ({ store }) => expire(store) },
+]
+
+/**
+ * The one poller of a process: no broker, no table of jobs. Several processes on one file may each have one, since every
+ * job does nothing where another has just done it.
+ */
+export function startJobs(deps: JobDeps, options: JobOptions = {}): Jobs {
+  const { everyMs = EVERY_MS, failed = report } = options
+  const lastRun = new Map<string, number>()
+  let stopped = false
+  let timer: NodeJS.Timeout | undefined
+  let round: Promise<void> = Promise.resolve()
+
+  async function runAll(): Promise<void> {
+    for (const job of JOBS) {
+      if (stopped) return
+      const now = deps.store.now()
+      if (now - (lastRun.get(job.name) ?? Number.NEGATIVE_INFINITY) < job.everyMs) continue
+      try {
+        await job.run(deps)
+        lastRun.set(job.name, now)
+      } catch (error) {
+        failed(job.name, error)
+      }
+    }
+  }
+
+  function next(): void {
+    timer = setTimeout(() => {
+      round = runAll().then(() => {
+        if (!stopped) next()
+      })
+    }, everyMs).unref()
+  }
+
+  next()
+  return {
+    async stop() {
+      stopped = true
+      clearTimeout(timer)
+      await round
+    },
+  }
+}
+
+/** On stderr, since stdout belongs to the protocol where Done runs on stdio. */
+function report(job: string, error: unknown): void {
+  console.error(`The job "${job}" failed and will be tried again:`, error)
+}

@@ -1,0 +1,155 @@
+import {
+  type CallToolRequest,
+  type CallToolResult,
+  type InputRequiredResult,
+  ProtocolError,
+  ProtocolErrorCode,
+  Server,
+  type ServerContext,
+} from '@modelcontextprotocol/server'
+import type { Connection } from '../tools/call.ts'
+import { VERSION } from '../version.ts'
+import { answerCall, type Caller, refused } from './answer.ts'
+import { instructionsFor } from './instructions.ts'
+import { promptNamed, promptsFor } from './prompts.ts'
+import { completeTask, protocolError, readResource, resourcesFor, resourceTemplatesFor } from './resources.ts'
+import { offerPage, secondRound } from './sign-off.ts'
+import type { ListedTool } from './tool-file.ts'
+
+/** What a connection lists, and what follows from it. */
+export interface Listing {
+  tools: readonly ListedTool[]
+  names: ReadonlySet<string>
+  instructions: string
+}
+
+/** One connection: what it lists, and who is behind it once somebody has to be. */
+export interface Door extends Listing {
+  /** What the connection is narrowed to, beside its credential. */
+  presets: readonly string[] | undefined
+  /** Asked before each call. Over stdio the first one opens the database. */
+  caller(): Promise<Caller>
+  /** Addresses subscribed to by a client from before 2026-07-28; absent where nothing can be sent to one. */
+  subscribed?: Set<string>
+}
+
+const listings = new WeakMap<readonly ListedTool[], Listing>()
+
+/** Made once a list. */
+export function listingOf(tools: readonly ListedTool[]): Listing {
+  let listing = listings.get(tools)
+  if (!listing) {
+    const names = tools.map((tool) => tool.name)
+    listing = { tools, names: new Set(names), instructions: instructionsFor(names) }
+    listings.set(tools, listing)
+  }
+  return listing
+}
+
+/** Who we say we are. */
+export const SERVER_INFO = Object.freeze({ name: 'done', title: 'Done', version: VERSION })
+
+/** How long a client may keep a list, in milliseconds; a change of rights is told at once to whoever listens. */
+export const LIST_TTL_MS = 300_000
+
+// What a credential may see is in every one of these, so none may be shared.
+const kept = { ttlMs: LIST_TTL_MS, cacheScope: 'private' } as const
+const CACHE_HINTS = Object.freeze({
+  'server/discover': kept,
+  'tools/list': kept,
+  'prompts/list': kept,
+  'resources/list': kept,
+  'resources/templates/list': kept,
+  'resources/read': { ttlMs: 0, cacheScope: 'private' } as const,
+})
+
+/** With changes told, and for a client that nothing can be sent to. */
+const TOLD = Object.freeze({
+  tools: { listChanged: true },
+  resources: { subscribe: true },
+  prompts: {},
+  completions: {},
+})
+const UNTOLD = Object.freeze({ tools: {}, resources: {}, prompts: {}, completions: {} })
+
+/** A validator of answers to forms. We never send one, and the SDK's own would be made for each request. */
+const jsonSchemaValidator = {
+  getValidator: () => () => ({ valid: false as const, data: undefined, errorMessage: 'no forms are sent' }),
+}
+
+/**
+ * The protocol's server for one connection, or for one request over HTTP, of either era. Everything it answers with is
+ * made before: a server is a few functions over the door.
+ */
+export function serverFor(door: Door, era: 'modern' | 'legacy'): Server {
+  const { names } = door
+  const server = new Server(SERVER_INFO, {
+    capabilities: era === 'modern' || door.subscribed ? TOLD : UNTOLD,
+    instructions: door.instructions,
+    cacheHints: CACHE_HINTS,
+    jsonSchemaValidator,
+    // An older client is asked beside the answer (sign-off.ts), never in its stead.
+    inputRequired: { legacyShim: false },
+  })
+  server.setRequestHandler('tools/list', () => ({ tools: door.tools as never }))
+  server.setRequestHandler('tools/call', ({ params }, ctx) => callTool(door, server, params, ctx))
+
+  server.setRequestHandler('resources/list', () => resourcesFor(names))
+  server.setRequestHandler('resources/templates/list', () => resourceTemplatesFor(names))
+  server.setRequestHandler('resources/read', async ({ params }, ctx) =>
+    readResource(await callerOf(door), params.uri, connectionOf(door, ctx)),
+  )
+  server.setRequestHandler('prompts/list', () => promptsFor(names))
+  server.setRequestHandler('prompts/get', ({ params }) =>
+    promptNamed(names, params.name, params.arguments ?? {}),
+  )
+  server.setRequestHandler('completion/complete', async ({ params }, ctx) =>
+    completeTask(await callerOf(door), names, params, connectionOf(door, ctx)),
+  )
+  if (era === 'legacy' && door.subscribed) {
+    const { subscribed } = door
+    server.setRequestHandler('resources/subscribe', ({ params }) => {
+      subscribed.add(params.uri)
+      return {}
+    })
+    server.setRequestHandler('resources/unsubscribe', ({ params }) => {
+      subscribed.delete(params.uri)
+      return {}
+    })
+  }
+  return server
+}
+
+/**
+ * Makes a call. A name that the catalogue does not have is an error of the protocol; whatever else is wrong is a result
+ * that the model can read.
+ */
+export async function callTool(
+  door: Door,
+  server: Server,
+  { name, arguments: input }: CallToolRequest['params'],
+  ctx: ServerContext,
+): Promise<CallToolResult | InputRequiredResult> {
+  const caller = await door.caller().catch(refused)
+  if ('content' in caller) return caller
+  if (!caller.isTool(name)) {
+    throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${name.slice(0, 80)}`)
+  }
+  const connection = connectionOf(door, ctx)
+  const second = await secondRound(caller, name, input, ctx, connection)
+  if (second) return second
+  return offerPage(server, name, await answerCall(caller, name, input, connection), ctx)
+}
+
+const connectionOf = (door: Door, ctx: ServerContext): Connection => ({
+  presets: door.presets,
+  signal: ctx.mcpReq.signal,
+})
+
+async function callerOf(door: Door): Promise<Caller> {
+  try {
+    return await door.caller()
+  } catch (error) {
+    throw protocolError(error)
+  }
+}

@@ -1,0 +1,69 @@
+import { conflict, notFound } from '../model/error.ts'
+import { formatId } from '../model/id.ts'
+import { emit, type ReadTx, sqlOf, type WriteTx } from './handle.ts'
+import { notify } from './notification.ts'
+import { endHold } from './question.ts'
+import type { Row } from './tables.ts'
+
+/** A question as a person finds it: whoever may answer sees every question of the account. */
+export async function questionToAnswer(tx: ReadTx, id: number): Promise<Row<'questions'>> {
+  const question = await sqlOf(tx)
+    .selectFrom('questions')
+    .selectAll()
+    .where('account', '=', tx.account)
+    .where('id', '=', id)
+    .executeTakeFirst()
+  if (question) return question
+  throw notFound(`There is no question ${formatId('question', id)}.`, {
+    next: 'list_questions shows them all.',
+  })
+}
+
+/** Questions that wait for an answer, oldest first, with the title of their task. */
+export function waitingQuestions(
+  tx: ReadTx,
+  limit: number,
+): Promise<(Row<'questions'> & { title: string | null })[]> {
+  return sqlOf(tx)
+    .selectFrom('questions as q')
+    .leftJoin('tasks as t', (join) => join.onRef('t.account', '=', 'q.account').onRef('t.id', '=', 'q.task'))
+    .selectAll('q')
+    .select('t.title')
+    .where('q.account', '=', tx.account)
+    .where('q.answered_at', 'is', null)
+    .where('t.trash', 'is', null)
+    .orderBy('q.id')
+    .limit(limit)
+    .execute()
+}
+
+/** A person's answer; the agent that asked hears of it. An answer stands: a second, other one is refused. */
+export async function answerQuestion(
+  tx: WriteTx,
+  question: Row<'questions'>,
+  answer: string,
+): Promise<{ question: Row<'questions'>; already: boolean }> {
+  const object = formatId('question', question.id)
+  if (question.answered_at !== null) {
+    if (question.answer === answer && question.answered_by === tx.actor.id) return { question, already: true }
+    throw conflict(`${object} was answered by ${question.answered_by}.`, {
+      current: { id: object, answer: question.answer },
+      next: 'Add what is missing with comment_on_task.',
+    })
+  }
+  const answered = {
+    answer,
+    answered_by: tx.actor.id as Row<'questions'>['answered_by'],
+    answered_at: tx.now,
+  }
+  await sqlOf(tx)
+    .updateTable('questions')
+    .set(answered)
+    .where('account', '=', tx.account)
+    .where('id', '=', question.id)
+    .execute()
+  await endHold(tx, question)
+  const event = await emit(tx, { kind: 'answered', task: question.task, object })
+  await notify(tx, [question.asked_by], 'answered', event, question.task, object)
+  return { question: { ...question, ...answered }, already: false }
+}

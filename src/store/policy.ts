@@ -1,0 +1,52 @@
+import { conflict } from '../model/error.ts'
+import { formatId } from '../model/id.ts'
+import { isClosed } from '../model/task.ts'
+import { requireFreshPerson } from './approval.ts'
+import { meaningChanged, type Stale } from './content.ts'
+import { emit, sqlOf, type WriteTx } from './handle.ts'
+import type { Row } from './tables.ts'
+
+/** A person's word on whether a task may close without a person (gate G2). Frozen once the task is closed (G1). */
+export async function setAutoOk(
+  tx: WriteTx,
+  task: Row<'tasks'>,
+  autoOk: boolean,
+): Promise<{ task: Row<'tasks'>; already: boolean; stale: Stale[] }> {
+  requireFreshPerson(tx)
+  const value = autoOk ? 1 : 0
+  if (task.auto_ok === value) return { task, already: true, stale: [] }
+  if (isClosed(task.status)) {
+    throw conflict(`${formatId('task', task.id)} is ${task.status}.`, { next: 'Reopen it first.' })
+  }
+  const changed = await meaningChanged(tx, task, { auto_ok: value, version: task.version + 1 })
+  await emit(tx, {
+    kind: 'updated',
+    task: task.id,
+    project: task.project,
+    changes: { auto_ok: [!autoOk, autoOk] },
+  })
+  return { ...changed, already: false }
+}
+
+/** A person's word on whether new tasks of a project may close without a person. Existing ones stay as they are. */
+export async function setProjectAutoOk(
+  tx: WriteTx,
+  project: Row<'projects'>,
+  autoOk: boolean,
+): Promise<{ already: boolean }> {
+  requireFreshPerson(tx)
+  const value = autoOk ? 1 : 0
+  if (project.auto_ok_default === value) return { already: true }
+  await sqlOf(tx)
+    .updateTable('projects')
+    .set({ auto_ok_default: value, version: project.version + 1, updated_at: tx.now })
+    .where('account', '=', tx.account)
+    .where('id', '=', project.id)
+    .execute()
+  await emit(tx, {
+    kind: 'project_updated',
+    project: project.id,
+    changes: { auto_ok_default: [!autoOk, autoOk] },
+  })
+  return { already: false }
+}

@@ -1,0 +1,143 @@
+import { type RawBuilder, type SelectQueryBuilder, sql } from 'kysely'
+import type { ActorId } from '../model/actor.ts'
+import { CLOSED_STATUSES, isClosed, type Status } from '../model/task.ts'
+import { inJson } from './dependency.ts'
+import { type ReadTx, sqlOf } from './handle.ts'
+import { type Order, type Page, type PageInput, pageOf } from './page.ts'
+import type { Database, Row } from './tables.ts'
+import { visibleTasks } from './task.ts'
+
+/** Which tasks a list shows; what is undefined does not narrow. */
+export interface TaskFilter {
+  project?: number | undefined
+  status?: readonly Status[] | undefined
+  /** Null means nobody. */
+  assignee?: ActorId | null | undefined
+  claimedBy?: ActorId | null | undefined
+  labels?: readonly string[] | undefined
+  priority?: readonly number[] | undefined
+  /** Canonical dates; a due date on the day itself is in. */
+  dueAfter?: string | undefined
+  /** Exclusive. */
+  dueBefore?: string | undefined
+  /** Due before this local date; never on it, never undated. */
+  overdueOn?: string | undefined
+  parent?: number | undefined
+  updatedSince?: number | undefined
+  /** Closed tasks too; asking for a closed status says so as well. */
+  includeClosed: boolean
+}
+
+export const SORTS = ['urgency', 'due', 'created', 'updated', 'closed'] as const
+export type Sort = (typeof SORTS)[number]
+
+/** Priority, then due (none last), then id: the account's one idea of what comes first. */
+export const URGENCY: Order = {
+  by: [sql`tasks.priority`, sql`COALESCE(tasks.due, '~')`, sql`tasks.id`],
+  direction: 'asc',
+}
+
+const ORDERS: Record<Sort, Order> = {
+  urgency: URGENCY,
+  due: { by: [sql`COALESCE(tasks.due, '~')`, sql`tasks.id`], direction: 'asc' },
+  created: { by: [sql`tasks.created_at`, sql`tasks.id`], direction: 'desc' },
+  updated: { by: [sql`tasks.updated_at`, sql`tasks.id`], direction: 'desc' },
+  closed: { by: [sql`COALESCE(tasks.closed_at, 0)`, sql`tasks.id`], direction: 'desc' },
+}
+
+/** A page of tasks that the caller can see. */
+export function listTasks(
+  tx: ReadTx,
+  filter: TaskFilter,
+  sort: Sort,
+  page: PageInput,
+): Promise<Page<Row<'tasks'>>> {
+  return pageOf(tx, filteredTasks(tx, filter).selectAll('tasks'), ORDERS[sort], page)
+}
+
+/** What tasks can be counted by. */
+export const GROUPS = ['status', 'project', 'assignee', 'claim', 'label', 'priority', 'due_day'] as const
+export type Group = (typeof GROUPS)[number]
+
+/** How many tasks there are for each value; the value null stands for none. Most first, 100 at most. */
+export async function countTasks(
+  tx: ReadTx,
+  filter: TaskFilter,
+  group: Group,
+): Promise<{ value: string | number | null; count: number }[]> {
+  const key = groupKey(tx, group)
+  let query = filteredTasks(tx, filter)
+  if (group === 'label') {
+    query = query.leftJoin('task_labels as tl', (join) =>
+      join
+        .onRef('tl.account', '=', 'tasks.account')
+        .onRef('tl.task', '=', 'tasks.id')
+        .on('tl.removed_at', 'is', null)
+        .on('tl.trash', 'is', null),
+    ) as unknown as typeof query
+  }
+  return query
+    .select([key.as('value'), sql<number>`COUNT(*)`.as('count')])
+    .groupBy(key)
+    .orderBy('count', 'desc')
+    .orderBy(key)
+    .limit(100)
+    .execute()
+}
+
+function groupKey(tx: ReadTx, group: Group): RawBuilder<string | number | null> {
+  const keys: Record<Group, RawBuilder<string | number | null>> = {
+    status: statusNow(tx),
+    project: sql`tasks.project`,
+    assignee: sql`tasks.assignee`,
+    claim: sql`CASE WHEN tasks.claim_until > ${tx.now} THEN tasks.claimed_by END`,
+    label: sql`tl.label`,
+    priority: sql`tasks.priority`,
+    due_day: sql`substr(tasks.due, 1, 10)`,
+  }
+  return keys[group]
+}
+
+/** A task whose lease has lapsed reads as open at once. */
+function statusNow(tx: ReadTx): RawBuilder<string> {
+  return sql`CASE WHEN tasks.status = 'in_progress' AND (tasks.claim_until IS NULL OR tasks.claim_until <= ${tx.now}) THEN 'open' ELSE tasks.status END`
+}
+
+function filteredTasks(
+  tx: ReadTx,
+  filter: TaskFilter,
+): SelectQueryBuilder<Database, 'tasks', Record<never, never>> {
+  let query = visibleTasks(tx)
+  const closedWanted = filter.includeClosed || filter.status?.some(isClosed)
+  if (!closedWanted) query = query.where('tasks.status', 'not in', [...CLOSED_STATUSES])
+  if (filter.project !== undefined) query = query.where('tasks.project', '=', filter.project)
+  if (filter.status !== undefined) query = query.where(statusNow(tx), 'in', [...filter.status])
+  if (filter.assignee !== undefined) query = query.where('tasks.assignee', 'is', filter.assignee)
+  if (filter.claimedBy === null) {
+    query = query.where((eb) =>
+      eb.or([eb('tasks.claimed_by', 'is', null), eb('tasks.claim_until', '<=', tx.now)]),
+    )
+  } else if (filter.claimedBy !== undefined) {
+    query = query.where('tasks.claimed_by', '=', filter.claimedBy).where('tasks.claim_until', '>', tx.now)
+  }
+  for (const label of filter.labels ?? []) {
+    query = query.where('tasks.id', 'in', taggedWith(tx, label))
+  }
+  if (filter.priority !== undefined) query = query.where('tasks.priority', 'in', inJson(filter.priority))
+  if (filter.dueAfter !== undefined) query = query.where('tasks.due', '>=', filter.dueAfter)
+  if (filter.dueBefore !== undefined) query = query.where('tasks.due', '<', filter.dueBefore)
+  if (filter.overdueOn !== undefined) query = query.where('tasks.due', '<', filter.overdueOn)
+  if (filter.parent !== undefined) query = query.where('tasks.parent', '=', filter.parent)
+  if (filter.updatedSince !== undefined) query = query.where('tasks.updated_at', '>=', filter.updatedSince)
+  return query
+}
+
+function taggedWith(tx: ReadTx, label: string) {
+  return sqlOf(tx)
+    .selectFrom('task_labels')
+    .select('task_labels.task')
+    .where('task_labels.account', '=', tx.account)
+    .where('task_labels.label', '=', label)
+    .where('task_labels.removed_at', 'is', null)
+    .where('task_labels.trash', 'is', null)
+}

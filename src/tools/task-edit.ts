@@ -1,0 +1,158 @@
+import { z } from 'zod'
+import { invalid } from '../model/error.ts'
+import { formatId } from '../model/id.ts'
+import { nextDates } from '../model/recurrence.ts'
+import { LIMITS } from '../model/task.ts'
+import { today } from '../model/zone.ts'
+import type { DestroyTx } from '../store/handle.ts'
+import { mergeTasks } from '../store/merge.ts'
+import { type Edited, editTask, taskById, tasksByIds } from '../store/task.ts'
+import { expectedVersion, rule, taskId, taskIds } from './fields.ts'
+import { staleNotes } from './task-answer.ts'
+import { readPatch, type TaskPatchInput, taskPatch } from './task-input.ts'
+import { taskRows } from './task-row.ts'
+import { destroy } from './tool.ts'
+
+const stored = z.looseObject({ id: z.string(), status: z.string(), version: z.int() })
+
+export const taskEditTools = {
+  update_task: destroy({
+    title: 'Update a task',
+    does: 'Change fields (assignee included): absent keeps, null clears, labels replaces the set. Status moves by its verbs. Send expected_version to be safe from lost updates.',
+    toolset: 'tasks',
+    noun: 'task',
+    convergent: true,
+    input: z.strictObject({ id: taskId, ...taskPatch, expected_version: expectedVersion }),
+    output: stored,
+    http: 'PATCH /tasks/:id',
+    example: { id: 'T1', priority: 'urgent', due: null },
+    run: async (tx, { id, expected_version, ...patch }) => {
+      const edited = await editTask(tx, await taskById(tx, id), await readPatch(tx, patch), expected_version)
+      return editedAnswer(tx, edited)
+    },
+  }),
+
+  update_tasks: destroy({
+    title: 'Update several tasks',
+    does: 'The same patch on up to 100 tasks (ids and patch), or different values for each (updates); all or none.',
+    toolset: 'tasks',
+    convergent: true,
+    input: z.strictObject({
+      ids: taskIds.optional(),
+      patch: z.strictObject(taskPatch).optional(),
+      updates: z
+        .array(z.strictObject({ id: taskId, ...taskPatch, expected_version: expectedVersion }))
+        .min(1)
+        .max(LIMITS.bulk)
+        .optional(),
+    }),
+    output: z.looseObject({ changed: z.int(), tasks: z.array(stored) }),
+    http: 'PATCH /tasks',
+    example: { ids: ['T1', 'T3'], patch: { priority: 'high' } },
+    run: async (tx, { ids, patch, updates }) => {
+      const changes = updates ?? samePatch(ids, patch)
+      const edits: Edited[] = []
+      for (const { id, expected_version, ...fields } of changes) {
+        edits.push(await editTask(tx, await taskById(tx, id), await readPatch(tx, fields), expected_version))
+      }
+      const changed = edits.filter((edit) => edit.changed).length
+      const tasks = await tasksByIds(
+        tx,
+        changes.map(({ id }) => id),
+      )
+      return {
+        changed,
+        ...(changed === 0 ? { already: true } : {}),
+        tasks: await taskRows(tx, tasks),
+        ...staleNotes(edits.flatMap((edit) => edit.stale)),
+        ...fallen(edits),
+      }
+    },
+  }),
+
+  set_recurrence: destroy({
+    title: 'Set a task’s recurrence',
+    does: 'Set or clear (null) a rule, RFC 5545 or words ("every monday"); answers the next three dates. Closing makes the next occurrence, counted from due or from completion.',
+    toolset: 'tasks',
+    noun: 'task',
+    convergent: true,
+    input: z.strictObject({
+      id: taskId,
+      rule: rule.nullable(),
+      anchor: z.enum(['due', 'completion']).optional(),
+    }),
+    output: stored,
+    http: 'PUT /tasks/:id/recurrence',
+    example: { id: 'T1', rule: 'every monday' },
+    run: async (tx, { id, rule, anchor }) => {
+      const task = await taskById(tx, id)
+      const edited = await editTask(tx, task, {
+        recurrence: rule?.rule ?? null,
+        recurrence_anchor: rule === null ? null : (anchor ?? task.recurrence_anchor ?? 'due'),
+      })
+      const now = today({ now: tx.now, zone: tx.actor.zone })
+      const next = rule ? await nextDates(rule.rule, edited.task.due ?? now, 3, now) : []
+      return { ...(await editedAnswer(tx, edited)), next_dates: next }
+    },
+  }),
+
+  merge_tasks: destroy({
+    title: 'Merge duplicate tasks',
+    does: 'Fold duplicates into one task: copies their comments, artifacts, labels, links with author and time, then moves the duplicates to the Trash.',
+    toolset: 'tasks',
+    noun: 'task',
+    convergent: true,
+    input: z.strictObject({ id: taskId, duplicates: taskIds }),
+    output: stored,
+    http: 'POST /tasks/:id/merge',
+    example: { id: 'T9', duplicates: ['T10'] },
+    run: async (tx, { id, duplicates }) => {
+      const { task, merged, stale } = await mergeTasks(tx, await taskById(tx, id), duplicates)
+      return {
+        ...(await taskRows(tx, [task], 'detailed'))[0]!,
+        ...(merged.some((each) => !each.already) ? {} : { already: true }),
+        merged: merged.map((each) => ({
+          id: formatId('task', each.task),
+          trash: formatId('trash', each.entry),
+        })),
+        ...staleNotes(stale),
+      }
+    },
+  }),
+}
+
+/** One patch for many; a relative date would be read once and mean the same day for all, which is rarely meant. */
+function samePatch(
+  ids: readonly number[] | undefined,
+  patch: TaskPatchInput | undefined,
+): (TaskPatchInput & { id: number; expected_version?: number | undefined })[] {
+  if (!ids || !patch) {
+    throw invalid('update_tasks needs ids and patch, or updates.', {
+      next: 'Give {"ids":[…],"patch":{…}} or {"updates":[{"id":…,…}]}.',
+    })
+  }
+  if (patch.due?.understood || patch.scheduled?.understood) {
+    throw invalid('A date in words can’t be set on several tasks at once.', {
+      next: 'Give an ISO date, or use updates with a date for each task.',
+    })
+  }
+  return ids.map((id) => ({ id, ...patch }))
+}
+
+async function editedAnswer(tx: DestroyTx, edited: Edited): Promise<Record<string, unknown>> {
+  return {
+    ...(await taskRows(tx, [edited.task], 'detailed'))[0]!,
+    ...(edited.changed ? {} : { already: true }),
+    ...staleNotes(edited.stale),
+    ...fallen([edited]),
+  }
+}
+
+/** Tells that a standing permission fell with a change of meaning (gate G10). */
+function fallen(edits: readonly Edited[]): Record<string, unknown> {
+  const ids = edits.filter((edit) => edit.autoOkFell).map((edit) => formatId('task', edit.task.id))
+  if (ids.length === 0) return {}
+  return {
+    auto_ok_fell: `${ids.join(', ')} now needs a person’s sign-off, since its meaning was changed by an agent.`,
+  }
+}

@@ -1,0 +1,44 @@
+import { z } from 'zod'
+import { PRIORITIES, STATUSES } from '../model/task.ts'
+import { partyNamed } from '../store/actor.ts'
+import type { ReadTx } from '../store/handle.ts'
+import { labelsNamed } from '../store/label.ts'
+import type { TaskFilter } from '../store/task-list.ts'
+import { idOf, instant, party, taskId, when } from './fields.ts'
+import { clockOf } from './view.ts'
+
+/** The arguments by which tasks are chosen; a saved view holds them as they were said. */
+export const taskFilter = {
+  project_id: idOf('project').optional(),
+  status: z.array(z.enum(STATUSES)).optional(),
+  assignee: party.optional(),
+  claimed_by: party.optional(),
+  labels: z.array(z.string()).optional(),
+  priority: z.array(z.enum(PRIORITIES)).optional(),
+  due_after: when('forward').optional(),
+  due_before: when('forward').optional(),
+  overdue: z.boolean().optional(),
+  parent_id: taskId.optional(),
+  updated_since: instant('backward').optional(),
+  include_closed: z.boolean().optional(),
+}
+
+export const taskFilterInput = z.strictObject(taskFilter)
+
+/** Turns the arguments into a filter of the store: names into ids, "overdue" into the caller's today. */
+export async function readFilter(tx: ReadTx, input: z.output<typeof taskFilterInput>): Promise<TaskFilter> {
+  return {
+    project: input.project_id,
+    status: input.status,
+    assignee: input.assignee === undefined ? undefined : await partyNamed(tx, input.assignee),
+    claimedBy: input.claimed_by === undefined ? undefined : await partyNamed(tx, input.claimed_by),
+    labels: input.labels && (await labelsNamed(tx, input.labels)).map((label) => label.name_key),
+    priority: input.priority?.map((name) => PRIORITIES.indexOf(name)),
+    dueAfter: input.due_after?.value,
+    dueBefore: input.due_before?.value,
+    overdueOn: input.overdue ? clockOf(tx).today : undefined,
+    parent: input.parent_id,
+    updatedSince: input.updated_since,
+    includeClosed: input.include_closed ?? false,
+  }
+}

@@ -1,0 +1,79 @@
+import { join } from 'node:path'
+import { openSqlite } from '../src/store/sqlite.ts'
+import { type ColumnRole, CONTENT_TABLES } from '../src/store/tables.ts'
+
+type Rows = Map<string, Record<string, unknown>>
+
+/** Every row of every content table, as values. */
+export type Snapshot = Map<string, Rows>
+
+/** What differs between two snapshots, in the words of spec/effects. */
+export interface Difference {
+  /** Tables with rows that were not there before. */
+  added: string[]
+  /** Tables of which a row is gone. */
+  gone: string[]
+  /** Authored columns of which a value that was not empty is another now. */
+  replaced: string[]
+  /** Columns that took their row out of ordinary reads. */
+  hidden: string[]
+  /** Everything else that moved. */
+  moved: string[]
+}
+
+/** Reads the file itself, on a connection of its own, so that nothing of ours can tell it a story. */
+export function snapshot(dir: string): Snapshot {
+  const db = openSqlite(join(dir, 'done.db'), 'read')
+  try {
+    return new Map(
+      Object.keys(CONTENT_TABLES).map((table) => {
+        const columns = db.prepare(`SELECT name, pk FROM pragma_table_info('${table}')`).all([]) as { name: string; pk: number }[]
+        const key = columns.filter((column) => column.pk > 0).map((column) => column.name)
+        const rows = db.prepare(`SELECT * FROM ${table}`).all([]) as Record<string, unknown>[]
+        return [table, new Map(rows.map((row) => [key.map((name) => String(row[name])).join('|'), row]))]
+      }),
+    )
+  } finally {
+    db.close()
+  }
+}
+
+export function difference(before: Snapshot, after: Snapshot): Difference {
+  const found = { added: new Set<string>(), gone: new Set<string>(), replaced: new Set<string>(), hidden: new Set<string>(), moved: new Set<string>() }
+  for (const [table, rows] of after) {
+    const old = before.get(table)!
+    for (const key of old.keys()) if (!rows.has(key)) found.gone.add(table)
+    for (const [key, row] of rows) {
+      const was = old.get(key)
+      if (!was) {
+        found.added.add(table)
+        continue
+      }
+      for (const [column, value] of Object.entries(row)) {
+        if (same(was[column], value)) continue
+        const name = `${table}.${column}`
+        const role = roleOf(table, column)
+        if (role === 'authored' && was[column] !== null && was[column] !== '') found.replaced.add(name)
+        else if (role === 'hides' && was[column] === null) found.hidden.add(name)
+        else found.moved.add(name)
+      }
+    }
+  }
+  return Object.fromEntries(Object.entries(found).map(([kind, names]) => [kind, [...names].sort()])) as unknown as Difference
+}
+
+export function isEmpty(difference: Difference): boolean {
+  return Object.values(difference).every((names) => names.length === 0)
+}
+
+function same(a: unknown, b: unknown): boolean {
+  if (a instanceof Uint8Array && b instanceof Uint8Array) return Buffer.compare(a, b) === 0
+  return a === b
+}
+
+function roleOf(table: string, column: string): ColumnRole {
+  const columns = CONTENT_TABLES[table as keyof typeof CONTENT_TABLES] as Record<string, { role: ColumnRole }>
+  const declared = columns[column]
+  if (!declared) throw new Error(`${table}.${column} is not declared in tables.ts.`)
+  return declared.role
+}

@@ -1,0 +1,42 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { onTestFinished } from 'vitest'
+import { answerQuestion, questionToAnswer } from '../src/store/answer.ts'
+import { reject, requestById } from '../src/store/approval.ts'
+import { addSource } from '../src/store/source.ts'
+import type { World } from './world.ts'
+
+/** What people do in a story, since no tool does it: each acts with Ana's own fresh session. */
+
+/** Ana answers a question. */
+export async function anaAnswers(world: World, question: string, answer: string): Promise<void> {
+  const { actor } = await world.signInAgain()
+  await world.done.store.write(actor, 'answer_question', async (tx) => {
+    await answerQuestion(tx, await questionToAnswer(tx, Number(question.slice(1))), answer)
+  })
+}
+
+/** Ana sends work back. */
+export async function anaRejects(world: World, request: string, note: string): Promise<void> {
+  const { actor } = await world.signInAgain()
+  await world.done.store.write(actor, 'reject', async (tx) => {
+    await reject(tx, await requestById(tx, Number(request.slice(1))), note)
+  })
+}
+
+/** Ana connects a folder with these files, which goes when the test ends. Returns its path. */
+export async function anaConnects(
+  world: World,
+  name: string,
+  files: Record<string, string>,
+  may_save = true,
+): Promise<string> {
+  const root = mkdtempSync(join(tmpdir(), 'done-source-'))
+  onTestFinished(() => rmSync(root, { recursive: true, force: true }))
+  for (const [file, text] of Object.entries(files)) writeFileSync(join(root, file), text)
+  await world.done.store.write(world.ana.actor, 'add_folder', (tx) =>
+    addSource(tx, { name, kind: 'folder', config: { root }, may_save }),
+  )
+  return root
+}

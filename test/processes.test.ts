@@ -1,0 +1,65 @@
+import { mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { localAgent } from '../src/cli/agent.ts'
+import { readConfig } from '../src/config.ts'
+import { openDone } from '../src/done.ts'
+import { stdioHost } from './process.ts'
+
+const freshDir = () => mkdtempSync(join(tmpdir(), 'done-processes-'))
+
+/** Titles of all open tasks, read by a process that had no part in writing them. */
+async function storedTitles(dir: string): Promise<string[]> {
+  const done = openDone({ dataDir: dir, site: () => '' })
+  try {
+    const actor = await localAgent(done, readConfig({ data: dir }, {}), undefined)
+    const titles: string[] = []
+    let cursor: unknown
+    do {
+      const page = await done.call(actor, 'list_tasks', { limit: 100, sort: 'created', ...(cursor ? { cursor } : {}) })
+      titles.push(...(page.tasks as { title: string }[]).map((task) => task.title))
+      cursor = page.next_cursor
+    } while (cursor)
+    return titles
+  } finally {
+    await done.close()
+  }
+}
+
+it('two processes times 25 creates at once: 50 stored', async () => {
+  const dir = freshDir()
+  const hosts = [stdioHost(dir), stdioHost(dir)]
+  const answers = await Promise.all(
+    hosts.flatMap((host, h) => Array.from({ length: 25 }, (_, i) => host.call('create_task', { title: `Host ${h}, task ${i}` }))),
+  )
+  await Promise.all(hosts.map((host) => host.kill()))
+  expect(new Set(answers.map(({ id }) => id)).size).toBe(50)
+  const titles = await storedTitles(dir)
+  expect(new Set(titles).size).toBe(50)
+  console.log(`two processes, 25 creates each at once: ${titles.length} stored of 50`)
+})
+
+it('60 kills with SIGKILL under writes: no acknowledged write is lost', { timeout: 180_000 }, async () => {
+  const dir = freshDir()
+  const acknowledged: string[] = []
+  for (let round = 0; round < 60; round++) {
+    const host = stdioHost(dir)
+    // The first answer shows that it has started; then it dies somewhere among eight writers.
+    acknowledged.push(String((await host.call('create_task', { title: `Round ${round}, first` })).title))
+    const writers = Array.from({ length: 8 }, async (_, writer) => {
+      for (let i = 0; i < 1000; i++) {
+        acknowledged.push(String((await host.call('create_task', { title: `Round ${round}, writer ${writer}, task ${i}` })).title))
+      }
+    })
+    const settled = Promise.allSettled(writers)
+    await new Promise((resolve) => setTimeout(resolve, (round * 7) % 60))
+    await host.kill()
+    await settled
+  }
+  const stored = new Set(await storedTitles(dir))
+  const lost = acknowledged.filter((title) => !stored.has(title))
+  console.log(`60 kills: ${acknowledged.length} writes acknowledged, ${stored.size} stored, ${lost.length} lost`)
+  expect(lost).toEqual([])
+  expect(acknowledged.length).toBeGreaterThan(120)
+})

@@ -1,0 +1,27 @@
+import { defineConfig } from 'tsdown'
+
+const common = {
+  format: 'esm',
+  platform: 'node',
+  target: 'node20',
+  dts: false,
+  outExtensions: () => ({ js: '.js' }),
+  logLevel: 'warn',
+} as const
+
+export default defineConfig([
+  {
+    // One file a command, dependencies included: loading many small files is most of what a cold start costs. The native
+    // driver stays outside, since it is found by its own path.
+    ...common,
+    entry: { donectl: 'src/main.ts' },
+    outDir: 'dist',
+    deps: { neverBundle: ['better-sqlite3'], alwaysBundle: [/./], onlyBundle: false },
+  },
+  {
+    // Chores of this repository; not published.
+    ...common,
+    entry: { bench: 'scripts/bench.ts', demo: 'demo/run.ts', generate: 'scripts/generate.ts' },
+    outDir: 'build',
+  },
+])
