@@ -28,7 +28,9 @@ export async function signIn(server: Server): Promise<Person> {
 
   return {
     async approve(request) {
-      const { form } = (await ask('GET', `/sign-offs/${request}`)) as { form: { version: number; hash: string; nonce: string } }
+      const { form } = (await ask('GET', `/sign-offs/${request}`)) as {
+        form: { version: number; hash: string; nonce: string }
+      }
       const { version, hash, nonce } = form
       await ask('POST', `/sign-offs/${request}/approve`, { version, hash, nonce })
     },

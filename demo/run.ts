@@ -18,7 +18,9 @@ const server = await startServer(dir)
 try {
   console.log(`Done runs at ${server.site}, on a fresh folder.\n`)
   const owner = await signIn(server)
-  const plan = readPlan(JSON.parse(readFileSync(join(import.meta.dirname, '..', 'demo', 'plan.json'), 'utf8')))
+  const plan = readPlan(
+    JSON.parse(readFileSync(join(import.meta.dirname, '..', 'demo', 'plan.json'), 'utf8')),
+  )
   const gated = await loadPlan(plan, owner)
   if (!signsOff) {
     console.log(`\nYou decide. Sign in first: ${await server.console('signin-link')}`)
@@ -46,7 +48,9 @@ async function loadPlan(plan: readonly PlanTask[], owner: Person): Promise<Reado
     if (isMilestone(plan, i)) gated.add(task.id)
     else await owner.autoOk(task.id)
   }
-  console.log(`The owner made ${tasks.length - gated.size} tasks auto-OK; ${gated.size} need a person: ${[...gated].join(', ')}.`)
+  console.log(
+    `The owner made ${tasks.length - gated.size} tasks auto-OK; ${gated.size} need a person: ${[...gated].join(', ')}.`,
+  )
   await planner.close()
   return gated
 }
@@ -87,21 +91,41 @@ async function workOn(scout: Host, id: string): Promise<Record<string, any>> {
   if (note) console.log(`         The person’s note comes first: “${note}”`)
   let steps = started.steps as { id: string; title: string; status: string }[] | undefined
   if (!steps) {
-    await scout.call('decompose_task', { id, steps: [{ title: 'Do it' }, { title: 'Look at it as its reader would' }] })
+    await scout.call('decompose_task', {
+      id,
+      steps: [{ title: 'Do it' }, { title: 'Look at it as its reader would' }],
+    })
     steps = (await scout.call('get_task', { id })).steps
   }
   for (const step of steps!.filter((each) => each.status !== 'done')) {
     await scout.call('set_step_status', { id: step.id, status: 'in_progress' })
-    await scout.call('log_run_event', { run_id: started.run.id, kind: 'result', text: `${step.title}: went as planned.` })
+    await scout.call('log_run_event', {
+      run_id: started.run.id,
+      kind: 'result',
+      text: `${step.title}: went as planned.`,
+    })
     await scout.call('set_step_status', { id: step.id, status: 'done' })
   }
   if (note) await scout.call('comment_on_task', { task_id: id, text: `Mended: ${note}` })
-  await scout.call('attach_artifact', { task_id: id, run_id: started.run.id, title: 'What was done', text: `${started.title}\n\n${steps!.map((step) => `- ${step.title}`).join('\n')}` })
-  return scout.call('complete_task', { id, summary: `${started.title}: done, ${steps!.length} steps, evidence attached.` })
+  await scout.call('attach_artifact', {
+    task_id: id,
+    run_id: started.run.id,
+    title: 'What was done',
+    text: `${started.title}\n\n${steps!.map((step) => `- ${step.title}`).join('\n')}`,
+  })
+  return scout.call('complete_task', {
+    id,
+    summary: `${started.title}: done, ${steps!.length} steps, evidence attached.`,
+  })
 }
 
 /** Waits for the person, who sees the page; a wait of the agent's own costs it no polling. */
-async function atTheGate(scout: Host, done: Record<string, any>, owner: Person | undefined, wish: 'approve' | 'reject'): Promise<string> {
+async function atTheGate(
+  scout: Host,
+  done: Record<string, any>,
+  owner: Person | undefined,
+  wish: 'approve' | 'reject',
+): Promise<string> {
   console.log(`\n  The gate: ${done.id} waits for a person at ${done.page}`)
   if (owner) {
     if (wish === 'approve') await owner.approve(done.request)

@@ -18,6 +18,7 @@ import { PRESETS } from '../src/tools/presets.ts'
 const DONECTL = join(import.meta.dirname, '..', 'dist', 'donectl.js')
 const SIZE = process.argv.includes('--quick') ? 10_000 : 100_000
 const CALLS = 300
+const VOCABULARY = Array.from({ length: 3000 }, (_, i) => `w${(i * 7919).toString(36)}`)
 
 const scratch = mkdtempSync(join(tmpdir(), 'done-bench-'))
 const children: ReturnType<typeof spawn>[] = []
@@ -37,11 +38,20 @@ type Do = (operation: Operation, i: number) => Promise<unknown>
 
 /** The five operations through each door, one caller. */
 async function sideBySide(): Promise<void> {
-  const stdio = await connect(new StdioClientTransport({ command: process.execPath, args: [DONECTL, 'mcp', '--data', join(scratch, 'stdio')] }))
+  const stdio = await connect(
+    new StdioClientTransport({
+      command: process.execPath,
+      args: [DONECTL, 'mcp', '--data', join(scratch, 'stdio')],
+    }),
+  )
   const server = await serve(join(scratch, 'http'))
-  const token = (await output(['token', 'create', '--name', 'bench', '--scope', 'write', '--data', join(scratch, 'http')])).trim()
+  const token = (
+    await output(['token', 'create', '--name', 'bench', '--scope', 'write', '--data', join(scratch, 'http')])
+  ).trim()
   const http = await connect(
-    new StreamableHTTPClientTransport(new URL(`${server}/mcp`), { requestInit: { headers: { authorization: `Bearer ${token}` } } }),
+    new StreamableHTTPClientTransport(new URL(`${server}/mcp`), {
+      requestInit: { headers: { authorization: `Bearer ${token}` } },
+    }),
   )
   const bare = await measure(bareSqlite())
   const overStdio = await measure(overMcp(stdio))
@@ -57,7 +67,9 @@ async function sideBySide(): Promise<void> {
     ]),
   )
   const list = [await timed(() => stdio.listTools()), await timed(() => http.listTools())]
-  console.log(`tools/list through the SDK’s client: ${list[0]!.toFixed(1)} ms over stdio, ${list[1]!.toFixed(1)} ms over HTTP\n`)
+  console.log(
+    `tools/list through the SDK’s client: ${list[0]!.toFixed(1)} ms over stdio, ${list[1]!.toFixed(1)} ms over HTTP\n`,
+  )
   await stdio.close()
   await http.close()
 }
@@ -66,9 +78,13 @@ async function sideBySide(): Promise<void> {
 function bareSqlite(): Do {
   const db = openSqlite(join(scratch, 'bare.db'), 'write')
   db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL')
-  db.exec('CREATE TABLE tasks (id INTEGER PRIMARY KEY, title TEXT, description TEXT, status TEXT, priority INTEGER, due TEXT) STRICT')
+  db.exec(
+    'CREATE TABLE tasks (id INTEGER PRIMARY KEY, title TEXT, description TEXT, status TEXT, priority INTEGER, due TEXT) STRICT',
+  )
   db.exec('CREATE INDEX by_urgency ON tasks (priority, due, id)')
-  const create = db.prepare(`INSERT INTO tasks (title, description, status, priority) VALUES (?, ?, 'open', 2)`)
+  const create = db.prepare(
+    `INSERT INTO tasks (title, description, status, priority) VALUES (?, ?, 'open', 2)`,
+  )
   const update = db.prepare('UPDATE tasks SET description = ? WHERE id = ?')
   const get = db.prepare('SELECT * FROM tasks WHERE id = ?')
   const list = db.prepare('SELECT * FROM tasks ORDER BY priority, due, id LIMIT 25')
@@ -91,9 +107,15 @@ function overMcp(client: Client): Do {
 }
 
 /** One operation on the task with that number. */
-function work(call: (name: string, args: Record<string, unknown>) => Promise<unknown>, operation: Operation, i: number): Promise<unknown> {
-  if (operation === 'create') return call('create_task', { title: `Task ${i}`, description: 'What is to be done' })
-  if (operation === 'update') return call('update_task', { id: `T${i}`, description: `Changed ${i} ${Math.random()}` })
+function work(
+  call: (name: string, args: Record<string, unknown>) => Promise<unknown>,
+  operation: Operation,
+  i: number,
+): Promise<unknown> {
+  if (operation === 'create')
+    return call('create_task', { title: `Task ${i}`, description: 'What is to be done' })
+  if (operation === 'update')
+    return call('update_task', { id: `T${i}`, description: `Changed ${i} ${Math.random()}` })
   if (operation === 'get') return call('get_task', { id: `T${i}` })
   if (operation === 'list') return call('list_tasks', {})
   return call('complete_task', { id: `T${i}` })
@@ -147,7 +169,9 @@ function firstAnswer(dir: string, method: string): Promise<number> {
   return timed(
     () =>
       new Promise<void>((resolve, reject) => {
-        const child = spawn(process.execPath, [DONECTL, 'mcp', '--data', dir], { stdio: ['pipe', 'pipe', 'inherit'] })
+        const child = spawn(process.execPath, [DONECTL, 'mcp', '--data', dir], {
+          stdio: ['pipe', 'pipe', 'inherit'],
+        })
         createInterface({ input: child.stdout }).once('line', (line) => {
           child.stdin.end()
           const { error } = JSON.parse(line) as { error?: { message: string } }
@@ -159,7 +183,9 @@ function firstAnswer(dir: string, method: string): Promise<number> {
           'io.modelcontextprotocol/protocolVersion': '2026-07-28',
           'io.modelcontextprotocol/clientCapabilities': {},
         }
-        child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: { ...params, _meta } })}\n`)
+        child.stdin.write(
+          `${JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: { ...params, _meta } })}\n`,
+        )
       }),
   )
 }
@@ -215,13 +241,15 @@ async function costs(size: number): Promise<Record<string, number>> {
   return medians
 }
 
-const VOCABULARY = Array.from({ length: 3000 }, (_, i) => `w${(i * 7919).toString(36)}`)
-
 function words(count: number): string {
-  return Array.from({ length: count }, () => VOCABULARY[Math.floor(Math.random() * VOCABULARY.length)]).join(' ')
+  return Array.from({ length: count }, () => VOCABULARY[Math.floor(Math.random() * VOCABULARY.length)]).join(
+    ' ',
+  )
 }
 
-async function connect(transport: ConstructorParameters<typeof Client> extends never ? never : Parameters<Client['connect']>[0]): Promise<Client> {
+async function connect(
+  transport: Parameters<Client['connect']>[0],
+): Promise<Client> {
   const client = new Client({ name: 'bench', version: '1' }, { versionNegotiation: { mode: 'auto' } })
   await client.connect(transport)
   return client
@@ -229,7 +257,9 @@ async function connect(transport: ConstructorParameters<typeof Client> extends n
 
 /** Starts a server on a free port; resolves with its address as soon as it says that it is ready. */
 function serve(dir: string): Promise<string> {
-  const child = spawn(process.execPath, [DONECTL, 'serve', '--data', dir, '--port', '0'], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const child = spawn(process.execPath, [DONECTL, 'serve', '--data', dir, '--port', '0'], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
   children.push(child)
   return new Promise((resolve, reject) => {
     child.once('exit', (code) => reject(new Error(`donectl serve ended with ${code}.`)))
@@ -242,7 +272,9 @@ function serve(dir: string): Promise<string> {
 
 function output(args: string[], ours = true): Promise<string> {
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, ours ? [DONECTL, ...args] : args, { stdio: ['ignore', 'pipe', 'inherit'] })
+    const child = spawn(process.execPath, ours ? [DONECTL, ...args] : args, {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
     let text = ''
     child.stdout.on('data', (chunk) => {
       text += chunk

@@ -19,7 +19,11 @@ const failed = []
 for (const [name, args] of steps) {
   console.log(`\n— ${name}`)
   const tests = name === 'tests'
-  const { status, stdout } = spawnSync(process.execPath, args, { cwd: root, stdio: ['ignore', tests ? 'pipe' : 'inherit', 'inherit'], maxBuffer: 1 << 28 })
+  const { status, stdout } = spawnSync(process.execPath, args, {
+    cwd: root,
+    stdio: ['ignore', tests ? 'pipe' : 'inherit', 'inherit'],
+    maxBuffer: 1 << 28,
+  })
   if (tests) {
     process.stdout.write(stdout)
     counts = stdout.toString().trimEnd().split('\n').at(-1)

@@ -1,7 +1,7 @@
 // What every verb needs first: the packages of the lock file, and a built dist/ that is newer than the sources.
 import { spawnSync } from 'node:child_process'
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { createHash } from 'node:crypto'
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -9,9 +9,16 @@ export const root = fileURLToPath(new URL('..', import.meta.url))
 
 /** Runs a command in the project's folder and ends this process with its code if it fails. */
 export function run(command, args, options = {}) {
-  const { status, error } = spawnSync(command, args, { cwd: root, stdio: 'inherit', shell: process.platform === 'win32', ...options })
+  const { status, error } = spawnSync(command, args, {
+    cwd: root,
+    stdio: 'inherit',
+    shell: process.platform === 'win32',
+    ...options,
+  })
   if (error || status !== 0) {
-    console.error(error ? `${command}: ${error.message}` : `${command} ${args.join(' ')} ended with ${status}.`)
+    console.error(
+      error ? `${command}: ${error.message}` : `${command} ${args.join(' ')} ended with ${status}.`,
+    )
     process.exit(status || 1)
   }
 }
@@ -24,7 +31,10 @@ export function ensureInstalled() {
     process.exit(1)
   }
   const stamp = join(root, 'node_modules', '.done-installed')
-  const lock = createHash('sha256').update(readFileSync(join(root, 'package-lock.json'))).update(process.versions.modules).digest('hex')
+  const lock = createHash('sha256')
+    .update(readFileSync(join(root, 'package-lock.json')))
+    .update(process.versions.modules)
+    .digest('hex')
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === lock) return
   console.error('Installing packages (on Node 20 the database driver may compile for a minute) …')
   run('npm', ['ci', '--no-audit', '--no-fund'], { stdio: ['ignore', 2, 2] })
@@ -35,13 +45,19 @@ export function ensureInstalled() {
 export function ensureBuilt() {
   const built = join(root, 'dist', 'donectl.js')
   const sources = ['src', 'demo', 'scripts'].flatMap((dir) => filesBelow(join(root, dir)))
-  const newest = Math.max(...[join(root, 'package-lock.json'), join(root, 'tsdown.config.ts'), ...sources].map((file) => statSync(file).mtimeMs))
+  const newest = Math.max(
+    ...[join(root, 'package-lock.json'), join(root, 'tsdown.config.ts'), ...sources].map(
+      (file) => statSync(file).mtimeMs,
+    ),
+  )
   if (!existsSync(built) || statSync(built).mtimeMs <= newest) build()
 }
 
 /** Bundles the program and the chores; what the bundler says goes to stderr. */
 export function build() {
-  run(process.execPath, [join(root, 'node_modules', 'tsdown', 'dist', 'run.mjs')], { stdio: ['ignore', 2, 2] })
+  run(process.execPath, [join(root, 'node_modules', 'tsdown', 'dist', 'run.mjs')], {
+    stdio: ['ignore', 2, 2],
+  })
 }
 
 function filesBelow(dir) {

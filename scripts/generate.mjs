@@ -9,7 +9,11 @@ build()
 run(process.execPath, [join(root, 'build', 'generate.js'), ...(check ? ['--check'] : [])])
 if (!check) {
   build()
-  run(process.execPath, [join(root, 'node_modules', 'vitest', 'vitest.mjs'), 'run', 'test/every-tool.test.ts', '--reporter=dot'], {
-    env: { ...process.env, DONE_WRITE_EVIDENCE: '1' },
-  })
+  run(
+    process.execPath,
+    [join(root, 'node_modules', 'vitest', 'vitest.mjs'), 'run', 'test/every-tool.test.ts', '--reporter=dot'],
+    {
+      env: { ...process.env, DONE_WRITE_EVIDENCE: '1' },
+    },
+  )
 }

@@ -8,7 +8,7 @@ import { HOSTS, type HostId, hostDecision } from '../src/hosts.ts'
 import { openapi } from '../src/http/openapi.ts'
 import { toolFile, toolsListFor } from '../src/mcp/tool-list.ts'
 import { contractHash } from '../src/tools/contract.ts'
-import { annotationsFor, type ToolName, TOOL_NAMES, toolNamed } from '../src/tools/effects.ts'
+import { annotationsFor, TOOL_NAMES, type ToolName, toolNamed } from '../src/tools/effects.ts'
 import { scopeOf } from '../src/tools/guard.ts'
 import { PRESETS } from '../src/tools/presets.ts'
 
@@ -22,7 +22,10 @@ const MARKS = { run: '·', ask: 'ask', ask_always: 'ASK' }
 const json = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`
 
 put('src/generated/tools.json', json(toolFile()))
-put('test/golden/tools-list.json', json({ hash: await contractHash(), tools: toolsListFor(['read', 'write']) }))
+put(
+  'test/golden/tools-list.json',
+  json({ hash: await contractHash(), tools: toolsListFor(['read', 'write']) }),
+)
 put('docs/openapi.json', json(openapi()))
 put('docs/tools.md', await toolsPage())
 
@@ -75,11 +78,17 @@ ${table(
 \`·\` runs without asking, \`ask\` asks the person, \`ASK\` asks always or does not offer it. From one table of rules, which authors
 of clients can use: \`hostDecision(host, annotations)\` in \`src/hosts.ts\`.
 
-${table(['host', 'rule known from', 'note'], HOSTS.map(({ name, source, note }) => [name, source, note]))}
+${table(
+  ['host', 'rule known from', 'note'],
+  HOSTS.map(({ name, source, note }) => [name, source, note]),
+)}
 
 ${table(
   ['tool', ...HOSTS.map(({ id }) => id)],
-  [...TOOL_NAMES.map((name) => hostRow(name, annotationsFor(name))), hostRow('a tool without annotations', undefined)],
+  [
+    ...TOOL_NAMES.map((name) => hostRow(name, annotationsFor(name))),
+    hostRow('a tool without annotations', undefined),
+  ],
 )}
 `
 }
@@ -90,7 +99,13 @@ function toolsetSection(toolset: string): string {
 
 ${table(
   ['tool', 'hints', 'scope', 'REST', 'what it does'],
-  names.map((name) => [`\`${name}\``, hintsOf(name), scopeOf(name), `\`${restAddress(name)}\``, toolNamed(name)!.does]),
+  names.map((name) => [
+    `\`${name}\``,
+    hintsOf(name),
+    scopeOf(name),
+    `\`${restAddress(name)}\``,
+    toolNamed(name)!.does,
+  ]),
 )}`
 }
 
@@ -101,7 +116,9 @@ function restAddress(name: ToolName): string {
 
 function hintsOf(name: ToolName): string {
   const { readOnlyHint, destructiveHint, idempotentHint, openWorldHint } = annotationsFor(name)
-  return [readOnlyHint ? 'R' : 'W', destructiveHint && 'D', idempotentHint && 'I', openWorldHint && 'O'].filter(Boolean).join(' ')
+  return [readOnlyHint ? 'R' : 'W', destructiveHint && 'D', idempotentHint && 'I', openWorldHint && 'O']
+    .filter(Boolean)
+    .join(' ')
 }
 
 function hostRow(name: string, annotations: ReturnType<typeof annotationsFor> | undefined): string[] {
@@ -110,6 +127,7 @@ function hostRow(name: string, annotations: ReturnType<typeof annotationsFor> | 
 }
 
 function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const line = (cells: readonly string[]) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
+  const line = (cells: readonly string[]) =>
+    `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
   return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n')
 }

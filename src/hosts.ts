@@ -15,7 +15,7 @@ export interface ToolAnnotations {
 }
 
 /** The four hints with no gaps, as a rule reads them. */
-export type Hints = Omit<ToolAnnotations, 'title'>
+type Hints = Omit<ToolAnnotations, 'title'>
 
 /**
  * `run`: called without asking. `ask`: the person is asked, and may let the host remember the answer.

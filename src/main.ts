@@ -29,7 +29,11 @@ if (command === 'help' || command === '--help' || command === '-h') {
     process.exitCode = await (await COMMANDS[command]!()).run(args)
   } catch (error) {
     // What a person at a terminal can act on is the message; the stack is for us, and only on request.
-    console.error(process.env.DONE_DEBUG ? error : `donectl ${command}: ${error instanceof Error ? error.message : error}`)
+    console.error(
+      process.env.DONE_DEBUG
+        ? error
+        : `donectl ${command}: ${error instanceof Error ? error.message : error}`,
+    )
     process.exitCode = 1
   }
 }

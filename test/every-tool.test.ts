@@ -2,9 +2,15 @@ import { channel } from 'node:diagnostics_channel'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
-import { CONVERGENT_TOOLS, DESTRUCTIVE_TOOLS, OPEN_WORLD_TOOLS, TOOL_NAMES, WRITE_TOOLS } from '../src/tools/effects.ts'
-import type { Case } from './cases.ts'
+import {
+  CONVERGENT_TOOLS,
+  DESTRUCTIVE_TOOLS,
+  OPEN_WORLD_TOOLS,
+  TOOL_NAMES,
+  WRITE_TOOLS,
+} from '../src/tools/effects.ts'
 import { CASES } from './cases/all.ts'
+import type { Case } from './cases.ts'
 import { evidencePage } from './evidence.ts'
 import { mcpCaller } from './in-process.ts'
 import { type Difference, difference, isEmpty, snapshot } from './observer.ts'

@@ -7,7 +7,8 @@ export function evidencePage(seen: ReadonlyMap<string, readonly Difference[]>): 
   const head = ['tool', 'says', 'cases', 'added rows to', 'moved', 'replaced', 'hid', 'a repeat']
   const rows = TOOL_NAMES.map((name) => {
     const found = seen.get(name) ?? []
-    const all = (pick: (difference: Difference) => string[]) => [...new Set(found.flatMap(pick))].sort().join(', ')
+    const all = (pick: (difference: Difference) => string[]) =>
+      [...new Set(found.flatMap(pick))].sort().join(', ')
     return [
       `\`${name}\``,
       saysOf(name),
@@ -35,6 +36,10 @@ ${[line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n')}
 
 function saysOf(name: string): string {
   const { readOnlyHint, destructiveHint, idempotentHint, openWorldHint } = annotationsFor(name)
-  const words = [readOnlyHint ? 'reads' : destructiveHint ? 'destructive' : 'adds', !readOnlyHint && idempotentHint && 'idempotent', openWorldHint && 'open world']
+  const words = [
+    readOnlyHint ? 'reads' : destructiveHint ? 'destructive' : 'adds',
+    !readOnlyHint && idempotentHint && 'idempotent',
+    openWorldHint && 'open world',
+  ]
   return words.filter(Boolean).join(', ')
 }

@@ -4,28 +4,44 @@ import { AppError } from '../src/model/error.ts'
 import { approve, newestRequestOf, reject } from '../src/store/approval.ts'
 import { setAutoOk } from '../src/store/policy.ts'
 import { taskById, taskInTrash } from '../src/store/task.ts'
-import { ACTORS, type ActorName, apply, COMMANDS, type Command, type ModelTask, newTask } from './gate-model.ts'
+import {
+  ACTORS,
+  type ActorName,
+  apply,
+  COMMANDS,
+  type Command,
+  type ModelTask,
+  newTask,
+} from './gate-model.ts'
 import { newWorld, type World } from './world.ts'
 
 const RUNS = 300
 
-it(`${RUNS} random sequences of 30 commands by three actors end as the model says`, { timeout: 120_000 }, async () => {
+it(`${RUNS} random sequences of 30 commands by three actors end as the model says`, {
+  timeout: 120_000,
+}, async () => {
   let commands = 0
   const world = await newWorld()
   try {
     await fc.assert(
-      fc.asyncProperty(fc.array(fc.tuple(fc.constantFrom(...COMMANDS), fc.constantFrom(...ACTORS)), { minLength: 30, maxLength: 30 }), async (sequence) => {
-        let model = newTask()
-        const real = await realTask(world)
-        for (const [command, by] of sequence) {
-          commands++
-          const expected = apply(model, command, by)
-          const refused = await real.do(command, by)
-          expect(refused, `${by} ${command} on ${JSON.stringify(model)}`).toBe(expected === undefined)
-          model = expected ?? model
-          expect(await real.stands(), `after ${by} ${command}`).toEqual(standing(model))
-        }
-      }),
+      fc.asyncProperty(
+        fc.array(fc.tuple(fc.constantFrom(...COMMANDS), fc.constantFrom(...ACTORS)), {
+          minLength: 30,
+          maxLength: 30,
+        }),
+        async (sequence) => {
+          let model = newTask()
+          const real = await realTask(world)
+          for (const [command, by] of sequence) {
+            commands++
+            const expected = apply(model, command, by)
+            const refused = await real.do(command, by)
+            expect(refused, `${by} ${command} on ${JSON.stringify(model)}`).toBe(expected === undefined)
+            model = expected ?? model
+            expect(await real.stands(), `after ${by} ${command}`).toEqual(standing(model))
+          }
+        },
+      ),
       { numRuns: RUNS, seed: 20261130 },
     )
   } finally {
@@ -86,7 +102,9 @@ async function realTask(world: World) {
       case 'restore':
         return call('restore_from_trash', { ids: [id] })
       case 'claim':
-        return by === 'ana' ? Promise.reject(new AppError('conflict', 'People do not claim in this model.')) : call('claim_task', { id })
+        return by === 'ana'
+          ? Promise.reject(new AppError('conflict', 'People do not claim in this model.'))
+          : call('claim_task', { id })
       case 'release':
         return call('release_task', { id })
       case 'block':
@@ -108,7 +126,9 @@ async function realTask(world: World) {
         return decide(reject, by, 'Not yet.')
       case 'raise_auto_ok':
       case 'lower_auto_ok':
-        return store.write(world[by].actor, 'test', async (tx) => setAutoOk(tx, await taskById(tx, number), command === 'raise_auto_ok'))
+        return store.write(world[by].actor, 'test', async (tx) =>
+          setAutoOk(tx, await taskById(tx, number), command === 'raise_auto_ok'),
+        )
     }
   }
 

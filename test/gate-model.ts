@@ -6,8 +6,24 @@ export const ACTORS = ['scout', 'builder', 'ana'] as const
 export type ActorName = (typeof ACTORS)[number]
 
 export const COMMANDS = [
-  'complete', 'cancel', 'request_approval', 'reopen', 'retitle', 'delete', 'restore', 'claim', 'release', 'block',
-  'unblock', 'add_step', 'approve', 'approve_old_page', 'reject', 'raise_auto_ok', 'lower_auto_ok', 'open_page',
+  'complete',
+  'cancel',
+  'request_approval',
+  'reopen',
+  'retitle',
+  'delete',
+  'restore',
+  'claim',
+  'release',
+  'block',
+  'unblock',
+  'add_step',
+  'approve',
+  'approve_old_page',
+  'reject',
+  'raise_auto_ok',
+  'lower_auto_ok',
+  'open_page',
 ] as const
 export type Command = (typeof COMMANDS)[number]
 
@@ -23,7 +39,13 @@ export interface ModelTask {
 }
 
 export const newTask = (): ModelTask => ({
-  status: 'open', autoOk: false, holder: undefined, pending: undefined, trashed: false, meaning: 0, page: undefined,
+  status: 'open',
+  autoOk: false,
+  holder: undefined,
+  pending: undefined,
+  trashed: false,
+  meaning: 0,
+  page: undefined,
 })
 
 /** What a command leaves behind; undefined where it must be refused and leave everything as it was. */
@@ -33,7 +55,8 @@ export function apply(task: ModelTask, command: Command, by: ActorName): ModelTa
   const heldByOther = !person && task.holder !== undefined && task.holder !== by
   if (command === 'restore') return { ...task, trashed: false }
   if (command === 'delete') return { ...task, trashed: true }
-  if (command === 'open_page') return person && !task.trashed && task.pending ? { ...task, page: task.meaning } : task
+  if (command === 'open_page')
+    return person && !task.trashed && task.pending ? { ...task, page: task.meaning } : task
   if (task.trashed) return undefined
   switch (command) {
     case 'complete':
@@ -43,7 +66,8 @@ export function apply(task: ModelTask, command: Command, by: ActorName): ModelTa
     case 'request_approval':
       return finish(task, 'done', by, true)
     case 'reopen':
-      if (task.pending) return person || task.pending.by === by ? { ...task, status: 'open', pending: undefined } : undefined
+      if (task.pending)
+        return person || task.pending.by === by ? { ...task, status: 'open', pending: undefined } : undefined
       if (closed) return { ...task, status: 'open', holder: undefined }
       return task.status === 'open' ? task : undefined
     case 'retitle': {
@@ -59,7 +83,9 @@ export function apply(task: ModelTask, command: Command, by: ActorName): ModelTa
       return { ...task, status: 'in_progress', holder: by }
     case 'release':
       if (heldByOther) return undefined
-      return task.status === 'in_progress' ? { ...task, status: 'open', holder: undefined } : { ...task, holder: undefined }
+      return task.status === 'in_progress'
+        ? { ...task, status: 'open', holder: undefined }
+        : { ...task, holder: undefined }
     case 'block':
       if (closed || task.pending || heldByOther) return undefined
       return { ...task, status: 'blocked', holder: undefined }
@@ -84,14 +110,24 @@ export function apply(task: ModelTask, command: Command, by: ActorName): ModelTa
 }
 
 /** An agent's finish waits for a person; a person's own closes, and so does an agent's where a person allowed it. */
-function finish(task: ModelTask, target: 'done' | 'cancelled', by: ActorName, ask: boolean): ModelTask | undefined {
+function finish(
+  task: ModelTask,
+  target: 'done' | 'cancelled',
+  by: ActorName,
+  ask: boolean,
+): ModelTask | undefined {
   if (task.status === target) return task
   if (task.status === 'done' || task.status === 'cancelled') return undefined
   const closes = !ask && (by === 'ana' || (task.autoOk && !task.pending))
   if (task.pending && !closes) return task.pending.target === target ? task : undefined
   if (by !== 'ana' && task.holder !== undefined && task.holder !== by) return undefined
   if (closes) return { ...task, status: target, holder: undefined, pending: undefined }
-  return { ...task, status: 'awaiting_approval', holder: undefined, pending: { by, target, wasBlocked: task.status === 'blocked' } }
+  return {
+    ...task,
+    status: 'awaiting_approval',
+    holder: undefined,
+    pending: { by, target, wasBlocked: task.status === 'blocked' },
+  }
 }
 
 /** Voids a pending request, if who changes may void it. */

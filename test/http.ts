@@ -1,18 +1,21 @@
 import { type IncomingHttpHeaders, request } from 'node:http'
-import { issueSignInLink } from '../src/auth/console.ts'
+import { issueSignInLink, LINK_MS } from '../src/auth/console.ts'
+import { hashSecret, newSecret } from '../src/auth/secret.ts'
 import { type HttpServer, serveHttp } from '../src/http/server.ts'
+import type { Role } from '../src/model/actor.ts'
+import { createPerson } from '../src/store/account.ts'
+import { createSignInLink } from '../src/store/credential.ts'
 import { newWorld, type World } from './world.ts'
 
 /** What a request got back. */
-export interface Answer {
+interface Answer {
   status: number
   headers: IncomingHttpHeaders
   text: string
-  // biome-ignore lint/suspicious/noExplicitAny: tests read answers of every shape, and assert what they read
   json: any
 }
 
-export interface Sent {
+interface Sent {
   headers?: Record<string, string>
   /** An object goes as JSON, a string as it is. */
   body?: unknown
@@ -133,4 +136,18 @@ function send(port: number, method: string, path: string, { headers = {}, body }
 export function formOf(page: string): { version: string; hash: string; nonce: string } {
   const field = (name: string) => new RegExp(`name="${name}" value="([^"]*)"`).exec(page)?.[1] ?? ''
   return { version: field('version'), hash: field('hash'), nonce: field('nonce') }
+}
+
+/** A sign-in link for somebody new in the world's account. */
+export async function linkFor(world: World, name: string, role: Role): Promise<string> {
+  const secret = newSecret('in')
+  await world.done.store.write(world.ana.actor, 'test', async (tx) => {
+    const person = await createPerson(tx, { name, role })
+    await createSignInLink(tx, {
+      hash: hashSecret(secret),
+      person: Number(person.slice(1)),
+      expires_at: tx.now + LINK_MS,
+    })
+  })
+  return `/sign-in/${secret}`
 }

@@ -3,11 +3,11 @@
  * since its `@ts-expect-error` is then unused.
  */
 import { z } from 'zod'
-import type { OpenRead } from '../src/tools/tool.ts'
-import { destroy, read, readOutside, write } from '../src/tools/tool.ts'
+import { type DestroyTx, type ReadTx, sqlOf, type WriteTx } from '../src/store/handle.ts'
 import { insertTask, taskById } from '../src/store/task.ts'
 import { trashTask } from '../src/store/trash-task.ts'
-import { type DestroyTx, type ReadTx, sqlOf, type WriteTx } from '../src/store/handle.ts'
+import type { OpenRead } from '../src/tools/tool.ts'
+import { destroy, read, readOutside, write } from '../src/tools/tool.ts'
 
 const rest = {
   title: 'x',

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { openSqlite } from '../src/store/sqlite.ts'
-import { type ColumnRole, CONTENT_TABLES } from '../src/store/tables.ts'
+import { CONTENT_TABLES, type ColumnRole } from '../src/store/tables.ts'
 
 type Rows = Map<string, Record<string, unknown>>
 
@@ -27,7 +27,10 @@ export function snapshot(dir: string): Snapshot {
   try {
     return new Map(
       Object.keys(CONTENT_TABLES).map((table) => {
-        const columns = db.prepare(`SELECT name, pk FROM pragma_table_info('${table}')`).all([]) as { name: string; pk: number }[]
+        const columns = db.prepare(`SELECT name, pk FROM pragma_table_info('${table}')`).all([]) as {
+          name: string
+          pk: number
+        }[]
         const key = columns.filter((column) => column.pk > 0).map((column) => column.name)
         const rows = db.prepare(`SELECT * FROM ${table}`).all([]) as Record<string, unknown>[]
         return [table, new Map(rows.map((row) => [key.map((name) => String(row[name])).join('|'), row]))]
@@ -39,7 +42,13 @@ export function snapshot(dir: string): Snapshot {
 }
 
 export function difference(before: Snapshot, after: Snapshot): Difference {
-  const found = { added: new Set<string>(), gone: new Set<string>(), replaced: new Set<string>(), hidden: new Set<string>(), moved: new Set<string>() }
+  const found = {
+    added: new Set<string>(),
+    gone: new Set<string>(),
+    replaced: new Set<string>(),
+    hidden: new Set<string>(),
+    moved: new Set<string>(),
+  }
   for (const [table, rows] of after) {
     const old = before.get(table)!
     for (const key of old.keys()) if (!rows.has(key)) found.gone.add(table)
@@ -59,7 +68,9 @@ export function difference(before: Snapshot, after: Snapshot): Difference {
       }
     }
   }
-  return Object.fromEntries(Object.entries(found).map(([kind, names]) => [kind, [...names].sort()])) as unknown as Difference
+  return Object.fromEntries(
+    Object.entries(found).map(([kind, names]) => [kind, [...names].sort()]),
+  ) as unknown as Difference
 }
 
 export function isEmpty(difference: Difference): boolean {

@@ -1,9 +1,9 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { onTestFinished } from 'vitest'
-import { answerQuestion, questionToAnswer } from '../src/store/answer.ts'
+import { answerQuestion } from '../src/store/answer.ts'
 import { reject, requestById } from '../src/store/approval.ts'
+import { questionById } from '../src/store/question.ts'
 import { addSource } from '../src/store/source.ts'
 import type { World } from './world.ts'
 
@@ -13,7 +13,7 @@ import type { World } from './world.ts'
 export async function anaAnswers(world: World, question: string, answer: string): Promise<void> {
   const { actor } = await world.signInAgain()
   await world.done.store.write(actor, 'answer_question', async (tx) => {
-    await answerQuestion(tx, await questionToAnswer(tx, Number(question.slice(1))), answer)
+    await answerQuestion(tx, await questionById(tx, Number(question.slice(1))), answer)
   })
 }
 
@@ -25,7 +25,7 @@ export async function anaRejects(world: World, request: string, note: string): P
   })
 }
 
-/** Ana connects a folder with these files, which goes when the test ends. Returns its path. */
+/** Ana connects a folder with these files, which goes with the world. Returns its path. */
 export async function anaConnects(
   world: World,
   name: string,
@@ -33,7 +33,7 @@ export async function anaConnects(
   may_save = true,
 ): Promise<string> {
   const root = mkdtempSync(join(tmpdir(), 'done-source-'))
-  onTestFinished(() => rmSync(root, { recursive: true, force: true }))
+  world.atEnd(() => rmSync(root, { recursive: true, force: true }))
   for (const [file, text] of Object.entries(files)) writeFileSync(join(root, file), text)
   await world.done.store.write(world.ana.actor, 'add_folder', (tx) =>
     addSource(tx, { name, kind: 'folder', config: { root }, may_save }),

@@ -15,13 +15,20 @@ export function cleanEnv(extra: Record<string, string> = {}): Record<string, str
 }
 
 /** Runs `donectl` to its end. */
-export function donectl(args: readonly string[], env: Record<string, string> = {}): Promise<{ code: number | null; stdout: string; stderr: string }> {
+export function donectl(
+  args: readonly string[],
+  env: Record<string, string> = {},
+): Promise<{ code: number | null; stdout: string; stderr: string }> {
   return new Promise((resolve) => {
     const child = spawn(process.execPath, [DONECTL, ...args], { env: cleanEnv(env) })
     let stdout = ''
     let stderr = ''
-    child.stdout.on('data', (chunk) => { stdout += chunk })
-    child.stderr.on('data', (chunk) => { stderr += chunk })
+    child.stdout.on('data', (chunk) => {
+      stdout += chunk
+    })
+    child.stderr.on('data', (chunk) => {
+      stderr += chunk
+    })
     child.on('close', (code) => resolve({ code, stdout, stderr }))
   })
 }
@@ -35,17 +42,29 @@ export interface StdioHost {
 }
 
 export function stdioHost(dir: string, env: Record<string, string> = {}): StdioHost {
-  const child = spawn(process.execPath, [DONECTL, 'mcp', '--data', dir], { env: cleanEnv(env), stdio: ['pipe', 'pipe', 'ignore'] })
-  const waiting = new Map<number, { resolve(value: Record<string, unknown>): void; reject(error: Error): void }>()
+  const child = spawn(process.execPath, [DONECTL, 'mcp', '--data', dir], {
+    env: cleanEnv(env),
+    stdio: ['pipe', 'pipe', 'ignore'],
+  })
+  const waiting = new Map<
+    number,
+    { resolve(value: Record<string, unknown>): void; reject(error: Error): void }
+  >()
   let last = 0
-  const ended = new Promise<void>((resolve) => child.on('close', () => {
-    for (const { reject } of waiting.values()) reject(new Error('The process ended first.'))
-    waiting.clear()
-    resolve()
-  }))
+  const ended = new Promise<void>((resolve) =>
+    child.on('close', () => {
+      for (const { reject } of waiting.values()) reject(new Error('The process ended first.'))
+      waiting.clear()
+      resolve()
+    }),
+  )
   child.stdin.on('error', () => {})
   createInterface({ input: child.stdout }).on('line', (line) => {
-    const { id, result, error } = JSON.parse(line) as { id: number; result?: { structuredContent?: Record<string, unknown> }; error?: { message: string } }
+    const { id, result, error } = JSON.parse(line) as {
+      id: number
+      result?: { structuredContent?: Record<string, unknown> }
+      error?: { message: string }
+    }
     const asked = waiting.get(id)
     waiting.delete(id)
     if (error) asked?.reject(new Error(error.message))
@@ -62,7 +81,9 @@ export function stdioHost(dir: string, env: Record<string, string> = {}): StdioH
       new Promise((resolve, reject) => {
         const id = ++last
         waiting.set(id, { resolve, reject })
-        child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', id, method: 'tools/call', params: { name, arguments: input, _meta: meta } })}\n`)
+        child.stdin.write(
+          `${JSON.stringify({ jsonrpc: '2.0', id, method: 'tools/call', params: { name, arguments: input, _meta: meta } })}\n`,
+        )
       }),
     async kill() {
       child.kill('SIGKILL')

@@ -17,7 +17,11 @@ async function storedTitles(dir: string): Promise<string[]> {
     const titles: string[] = []
     let cursor: unknown
     do {
-      const page = await done.call(actor, 'list_tasks', { limit: 100, sort: 'created', ...(cursor ? { cursor } : {}) })
+      const page = await done.call(actor, 'list_tasks', {
+        limit: 100,
+        sort: 'created',
+        ...(cursor ? { cursor } : {}),
+      })
       titles.push(...(page.tasks as { title: string }[]).map((task) => task.title))
       cursor = page.next_cursor
     } while (cursor)
@@ -31,7 +35,9 @@ it('two processes times 25 creates at once: 50 stored', async () => {
   const dir = freshDir()
   const hosts = [stdioHost(dir), stdioHost(dir)]
   const answers = await Promise.all(
-    hosts.flatMap((host, h) => Array.from({ length: 25 }, (_, i) => host.call('create_task', { title: `Host ${h}, task ${i}` }))),
+    hosts.flatMap((host, h) =>
+      Array.from({ length: 25 }, (_, i) => host.call('create_task', { title: `Host ${h}, task ${i}` })),
+    ),
   )
   await Promise.all(hosts.map((host) => host.kill()))
   expect(new Set(answers.map(({ id }) => id)).size).toBe(50)
@@ -49,7 +55,11 @@ it('60 kills with SIGKILL under writes: no acknowledged write is lost', { timeou
     acknowledged.push(String((await host.call('create_task', { title: `Round ${round}, first` })).title))
     const writers = Array.from({ length: 8 }, async (_, writer) => {
       for (let i = 0; i < 1000; i++) {
-        acknowledged.push(String((await host.call('create_task', { title: `Round ${round}, writer ${writer}, task ${i}` })).title))
+        acknowledged.push(
+          String(
+            (await host.call('create_task', { title: `Round ${round}, writer ${writer}, task ${i}` })).title,
+          ),
+        )
       }
     })
     const settled = Promise.allSettled(writers)
@@ -59,7 +69,9 @@ it('60 kills with SIGKILL under writes: no acknowledged write is lost', { timeou
   }
   const stored = new Set(await storedTitles(dir))
   const lost = acknowledged.filter((title) => !stored.has(title))
-  console.log(`60 kills: ${acknowledged.length} writes acknowledged, ${stored.size} stored, ${lost.length} lost`)
+  console.log(
+    `60 kills: ${acknowledged.length} writes acknowledged, ${stored.size} stored, ${lost.length} lost`,
+  )
   expect(lost).toEqual([])
   expect(acknowledged.length).toBeGreaterThan(120)
 })

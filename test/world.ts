@@ -11,14 +11,13 @@ import { taskById } from '../src/store/task.ts'
 import { toolNamed } from '../src/tools/effects.ts'
 
 /** Monday, 30 November 2026, 09:00 in Madrid. */
-export const MONDAY = Date.parse('2026-11-30T08:00:00Z')
+const MONDAY = Date.parse('2026-11-30T08:00:00Z')
 
 /** Somebody at work in a test: calls tools and gets structured content. */
 export interface Worker {
   actor: Actor
   token?: string
   /** Calls a tool; throws the AppError of a refusal. */
-  // biome-ignore lint/suspicious/noExplicitAny: tests read answers of 84 shapes, and assert what they read
   call(name: string, input?: Record<string, unknown>): Promise<Record<string, any>>
   /** Calls a tool that must be refused, and gives the refusal. */
   refused(name: string, input?: Record<string, unknown>): Promise<AppError>
@@ -44,12 +43,15 @@ export interface World {
   pass(ms: number): void
   /** A fresh sign-in of Ana, for decisions after the clock moved. */
   signInAgain(): Promise<Worker>
+  /** Done when the world closes. */
+  atEnd(cleanUp: () => void): void
   close(): Promise<void>
 }
 
 export async function newWorld(): Promise<World> {
   const dir = mkdtempSync(join(tmpdir(), 'done-'))
   let now = MONDAY
+  const cleanUps: (() => void)[] = []
   const done = openDone({ dataDir: dir, site: () => 'http://127.0.0.1:4747', clock: () => now })
   const account = await ensureAccount(done.store, { owner: 'Ana', zone: 'Europe/Madrid' })
 
@@ -111,8 +113,10 @@ export async function newWorld(): Promise<World> {
     pass(ms) {
       now += ms
     },
+    atEnd: (cleanUp) => void cleanUps.push(cleanUp),
     async close() {
       await done.close()
+      for (const cleanUp of cleanUps) cleanUp()
       rmSync(dir, { recursive: true, force: true })
     },
   }

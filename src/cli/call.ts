@@ -46,7 +46,8 @@ function readCall(args: readonly string[]): Said {
     if (word === '--json') said.json = true
     else if (word.startsWith('--')) {
       const [name = '', ...value] = word.slice(2).split('=')
-      const text = value.length > 0 ? value.join('=') : rest[0]?.startsWith('--') === false ? rest.shift()! : 'true'
+      const text =
+        value.length > 0 ? value.join('=') : rest[0]?.startsWith('--') === false ? rest.shift()! : 'true'
       if (name === 'data') said.data = text
       else input.push([name.replaceAll('-', '_'), text === 'null' ? null : text])
     } else if (said.tool === undefined) said.tool = word

@@ -20,7 +20,9 @@ export async function run(args: string[]): Promise<undefined> {
   const done = openDone({ dataDir: config.dataDir, site: () => site })
   const account = await ensureAccount(done.store, config)
   const own = new URL(site).hostname
-  const names = [...new Set([own, config.host, ...(isLoopback(config.host) ? ['localhost', '127.0.0.1', '[::1]'] : [])])]
+  const names = [
+    ...new Set([own, config.host, ...(isLoopback(config.host) ? ['localhost', '127.0.0.1', '[::1]'] : [])]),
+  ]
   const mcp = mcpHttp({
     call: done.call,
     onEvents: done.store.onEvents,
@@ -39,7 +41,9 @@ export async function run(args: string[]): Promise<undefined> {
   const address = join(config.dataDir, ADDRESS_FILE)
   writeFileSync(address, JSON.stringify({ site }), { mode: 0o600 })
 
-  console.log(welcome(site, config, await signInLink(site + (await issueSignInLink(done.store, account)), config)))
+  console.log(
+    welcome(site, config, await signInLink(site + (await issueSignInLink(done.store, account)), config)),
+  )
 
   const stop = async () => {
     rmSync(address, { force: true })

@@ -8,7 +8,9 @@ import { readFlags, settings } from './options.ts'
 export async function run(args: string[]): Promise<number> {
   const { flags, words } = readFlags(args, ['data', 'name', 'scope', 'tools', 'projects', 'days'])
   if (words[0] !== 'create' || !flags.name || (flags.scope !== 'read' && flags.scope !== 'write')) {
-    console.error('Usage: donectl token create --name AGENT --scope read|write [--tools PRESET] [--projects P1,P2] [--days N]')
+    console.error(
+      'Usage: donectl token create --name AGENT --scope read|write [--tools PRESET] [--projects P1,P2] [--days N]',
+    )
     return 2
   }
   const days = flags.days === undefined ? undefined : Number(flags.days)

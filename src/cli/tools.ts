@@ -5,7 +5,8 @@ import { schemaOf } from '../tools/parse.ts'
 /** `donectl tools`: the catalogue, or one tool with its arguments; all of it from the sets that the guard asks. */
 export async function run([name]: string[]): Promise<number> {
   if (name === undefined) {
-    for (const each of TOOL_NAMES) console.log(`${each.padEnd(26)} ${kind(each).padEnd(12)} ${toolNamed(each)!.does}`)
+    for (const each of TOOL_NAMES)
+      console.log(`${each.padEnd(26)} ${kind(each).padEnd(12)} ${toolNamed(each)!.does}`)
     return 0
   }
   const tool = toolNamed(name)
@@ -17,8 +18,11 @@ export async function run([name]: string[]): Promise<number> {
   console.log(`${name}: ${tool.title}\n\n${tool.does}\n`)
   console.log(`Scope: ${scopeOf(name)}. ${kind(name)}.`)
   console.log(`Hints: ${JSON.stringify(annotationsFor(name))}\n`)
-  for (const [argument, { type, enum: values, anyOf, description }] of Object.entries(schema.properties ?? {})) {
-    const said = values?.join(' | ') ?? type ?? anyOf?.map((each) => each.enum?.join(' | ') ?? each.type).join(' | ')
+  for (const [argument, { type, enum: values, anyOf, description }] of Object.entries(
+    schema.properties ?? {},
+  )) {
+    const said =
+      values?.join(' | ') ?? type ?? anyOf?.map((each) => each.enum?.join(' | ') ?? each.type).join(' | ')
     const needed = schema.required?.includes(argument) ? '' : ' (optional)'
     console.log(`  --${argument}  ${said}${needed}${description ? `  ${description}` : ''}`)
   }

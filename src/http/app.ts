@@ -1,5 +1,4 @@
 import { type Context, Hono } from 'hono'
-import { bodyLimit } from 'hono/body-limit'
 import type { Done } from '../done.ts'
 import type { Bus } from '../events/bus.ts'
 import { AppError } from '../model/error.ts'
@@ -14,7 +13,7 @@ import type { Origins } from './origin.ts'
 import { messagePage, sendPage } from './page.ts'
 import { pages } from './pages.ts'
 import { internalError, sendProblem } from './problem.ts'
-import { MOST_BYTES, methodRefused, rest } from './rest.ts'
+import { methodRefused, rest } from './rest.ts'
 
 export interface AppDeps {
   done: Done
@@ -67,7 +66,6 @@ export function createApp(deps: AppDeps): Hono {
     }),
   )
   readOnly(app, '/api/events', eventStream(deps))
-  app.use('/api/*', bodyLimit({ maxSize: MOST_BYTES, onError: (c) => sendProblem(c, tooLarge()) }))
   app.all('/api/*', rest(deps))
 
   pages(app, deps)
@@ -103,8 +101,3 @@ function lazily<T>(make: () => T): () => T {
     return made.value
   }
 }
-
-const tooLarge = () =>
-  new AppError('too_large', `A request may have at most ${MOST_BYTES} bytes.`, {
-    next: 'Send a file of at most 10 MiB, or a link to it.',
-  })

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { type Client, formOf, type HttpWorld, newHttpWorld } from '../../test/http.ts'
-import { issueSignInLink } from '../auth/console.ts'
+import { type Client, formOf, type HttpWorld, linkFor, newHttpWorld } from '../../test/http.ts'
+import { actorOfSession } from '../auth/actor.ts'
 import { refusalsSince } from '../store/access.ts'
 
 /** Ways round the gate through a browser and REST (spec: gate): each must fail, with nothing closed. */
@@ -127,25 +127,20 @@ describe('binding', () => {
   it('fails when replayed after the task was opened again', async () => {
     const seen = await form()
     await approve(seen)
-    await scout.post('/api/tasks/T1/reopen', { reason: 'Not yet.' })
+    expect((await scout.post('/api/tasks/T1/reopen', { reason: 'Not yet.' })).status).toBe(200)
     expect(await status()).toBe('open')
     await fails(() => approve(seen), [409], 'open')
-    await scout.post('/api/tasks/T1/complete')
-    await fails(() => approve(seen, ana, 'A2'), [409])
+    const { request } = (await scout.post('/api/tasks/T1/complete')).json
+    await fails(() => approve(seen, ana, request), [409])
   })
 
   it('lets one of two closers close, and tells the other', async () => {
-    await door.world.done.store.write(door.world.ana.actor, 'test', async (tx) => {
-      const { createPerson } = await import('../store/account.ts')
-      await createPerson(tx, { name: 'Jules', role: 'member' })
-    })
-    const facts = await form()
-    const answers = await Promise.all([approve(facts), approve(facts)])
-    expect(answers.map((each) => each.status)).toEqual([303, 303])
-    expect(await status()).toBe('done')
-    const page = await ana.form('/sign-off/A1/reject', { note: 'No.' })
-    expect(page.status).toBe(409)
-    expect(await status()).toBe('done')
+    const jules = await door.browser(await linkFor(door.world, 'Jules', 'member'))
+    const theirs = await form(jules)
+    expect((await approve(await form())).status).toBe(303)
+    await fails(() => approve(theirs, jules), [409], 'done')
+    await fails(() => jules.form('/sign-off/A1/reject', { note: 'No.' }), [409], 'done')
+    expect((await approve(theirs, jules)).text).toContain('Signed off by <bdi>Ana</bdi>')
   })
 })
 
@@ -215,13 +210,14 @@ describe('who decides', () => {
     expect(await status()).toBe('awaiting_approval')
   })
 
-  it('is not a viewer, and not somebody who signed in long ago', async () => {
-    await door.world.done.store.destroy(door.world.ana.actor, 'test', async (tx) => {
-      const { sqlOf } = await import('../store/handle.ts')
-      await sqlOf(tx).updateTable('people').set({ role: 'viewer' }).execute()
-    })
-    const viewer = await door.browser().catch(() => ana)
-    await fails(async () => approve({ version: '1', hash: 'x', nonce: 'x' }, viewer), [403])
+  it('is not a viewer', async () => {
+    const eve = await door.browser(await linkFor(door.world, 'Eve', 'viewer'))
+    const page = (await eve.get('/sign-off/A1')).text
+    expect(page).toContain('A member or the owner decides.')
+    expect(page).not.toContain('/approve')
+    await fails(() => approve({ version: '1', hash: 'x', nonce: 'x' }, eve), [403])
+    await fails(() => eve.form('/sign-off/A1/reject', { note: 'x' }), [403])
+    await fails(() => eve.post('/api/tasks/T1/complete'), [403])
   })
 
   it('must have signed in within 15 minutes, and the page says so', async () => {
@@ -242,7 +238,6 @@ describe('who decides', () => {
   it('can’t be an ended session, not even between the request and the decision', async () => {
     const seen = await form()
     const { call } = door.world.done
-    const { actorOfSession } = await import('../auth/actor.ts')
     const actor = (await actorOfSession(door.world.done.store, ana.headers.cookie!.split('=')[1]!))!
     await ana.form('/sign-out', {})
     expect((await approve(seen)).status).toBe(401)
@@ -310,9 +305,13 @@ describe('the browser', () => {
 
 describe('a task that waits for others', () => {
   it('can’t be approved, and the request stays', async () => {
-    await scout.post('/api/tasks', { title: 'Child', parent_id: 'T1' })
-    await scout.post('/api/tasks/T1/complete').catch(() => undefined)
-    expect(await status()).toBe('open')
-    expect(await issueSignInLink(door.world.done.store, door.world.account)).toMatch(/^\/sign-in\//)
+    await scout.post('/api/tasks', { title: 'First this' })
+    const waits = await scout.post('/api/tasks/T1/dependencies', { depends_on: ['T2'] })
+    expect(waits.status).toBe(200)
+    const page = (await ana.get('/sign-off/A1')).text
+    expect(page).toContain('T1 can’t close yet: T2 is open.')
+    const { form } = (await ana.get('/api/people/sign-offs/A1')).json
+    await fails(() => ana.post('/api/people/sign-offs/A1/approve', form), [409])
+    expect((await ana.get('/api/people/sign-offs/A1')).json.state).toBe('pending')
   })
 })

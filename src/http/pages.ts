@@ -1,11 +1,11 @@
 import { getConnInfo } from '@hono/node-server/conninfo'
 import type { Context, Hono } from 'hono'
-import { bodyLimit } from 'hono/body-limit'
 import { signIn } from '../auth/console.ts'
 import type { PersonActor } from '../model/actor.ts'
 import { AppError, invalid } from '../model/error.ts'
 import type { Brief, SignOffFacts } from '../people/facts.ts'
 import type { AppDeps } from './app.ts'
+import { bodyText } from './body.ts'
 import { personOf } from './caller.ts'
 import { sendFile } from './file.ts'
 import { homePage, questionPage } from './home-page.ts'
@@ -95,13 +95,7 @@ export function pages(app: Hono, deps: AppDeps): void {
     asPerson(c, 'get_sign_off', (who) => showSignOff(c, who, c.req.param('id'))),
   )
 
-  const form = bodyLimit({
-    maxSize: MOST_BYTES,
-    onError: (c) =>
-      messagePage(c, { title: 'Too long', lines: ['The form holds more than is allowed.'], status: 413 }),
-  })
-
-  app.post('/sign-off/:id/approve', form, (c) =>
+  app.post('/sign-off/:id/approve', (c) =>
     asPerson(c, 'sign_off', async (who) => {
       const id = c.req.param('id')
       const { version, hash, nonce } = await fieldsOf(c)
@@ -109,7 +103,7 @@ export function pages(app: Hono, deps: AppDeps): void {
     }),
   )
 
-  app.post('/sign-off/:id/reject', form, (c) =>
+  app.post('/sign-off/:id/reject', (c) =>
     asPerson(c, 'reject', async (who) => {
       const id = c.req.param('id')
       const { note } = await fieldsOf(c)
@@ -132,7 +126,7 @@ export function pages(app: Hono, deps: AppDeps): void {
     }),
   )
 
-  app.post('/questions/:id/answer', form, (c) =>
+  app.post('/questions/:id/answer', (c) =>
     asPerson(c, 'answer_question', async (who) => {
       await people(who, 'answer_question', { id: c.req.param('id'), answer: (await fieldsOf(c)).answer })
       return c.redirect('/', 303)
@@ -193,7 +187,13 @@ export function pages(app: Hono, deps: AppDeps): void {
     const who = await person(c)
     if (!who) {
       const lines: (string | Html)[] = ['This page is for people who are signed in.', howToSignIn()]
-      return messagePage(c, { title: 'Not signed in', lines, status: 401 })
+      // The cookie is not sent along when a link of another site leads here; from a page of ours it is.
+      const again = html`<p>Signed in already, and came here by a link from elsewhere? <a href="${new URL(c.req.url).pathname}">Open it from here</a>.</p>`
+      return messagePage(c, {
+        title: 'Not signed in',
+        lines: c.req.method === 'GET' ? [...lines, again] : lines,
+        status: 401,
+      })
     }
     try {
       if (c.req.method !== 'GET' && c.req.method !== 'HEAD') await refuseForeign(c, deps, who, operation)
@@ -223,7 +223,7 @@ const textOf = (error: AppError): string => [error.message, error.details.next].
 async function fieldsOf(c: Context): Promise<Record<string, string>> {
   const type = c.req.header('content-type') ?? ''
   if (!/^application\/x-www-form-urlencoded\s*(;|$)/i.test(type)) throw invalid('This is not a form.')
-  const fields = new URLSearchParams(await c.req.text())
+  const fields = new URLSearchParams(await bodyText(c, MOST_BYTES))
   if (new Set(fields.keys()).size !== [...fields.keys()].length)
     throw invalid('A field of the form comes twice.')
   return Object.fromEntries(fields)

@@ -19,7 +19,7 @@ export const STATUS = {
 } as const satisfies Record<ErrorCode, number>
 
 /** A refusal as REST answers it; what the gate notes for itself stays here. */
-export function problem(error: AppError): { error: Record<string, unknown> } {
+function problem(error: AppError): { error: Record<string, unknown> } {
   const { gate: _, ...details } = error.details
   return { error: { code: error.code, message: error.message, ...details } }
 }

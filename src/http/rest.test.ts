@@ -9,6 +9,7 @@ let scout: Client
 beforeAll(async () => {
   door = await newHttpWorld()
   scout = door.agent(door.world.scout.token!)
+  for (const name of ['ops', 'a', 'b']) await scout.post('/api/labels', { name })
 })
 afterAll(() => door.close())
 

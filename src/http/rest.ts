@@ -8,6 +8,7 @@ import { schemaOf } from '../tools/parse.ts'
 import { isObject } from '../tools/schema.ts'
 import { type Address, addressesOf, router } from './address.ts'
 import type { AppDeps } from './app.ts'
+import { bodyText } from './body.ts'
 import { callerOf } from './caller.ts'
 import { foreign } from './origin.ts'
 import { sendProblem, sendUnauthorized } from './problem.ts'
@@ -19,7 +20,7 @@ export const TOOL_ADDRESSES = addressesOf('/api', CATALOG)
 export const PEOPLE_ADDRESSES = addressesOf('/api/people', PEOPLE_CATALOG)
 
 /** The longest body that is read, in bytes: a file of 10 MiB in base64, and room beside it. */
-export const MOST_BYTES = 16 * 1024 * 1024
+const MOST_BYTES = 16 * 1024 * 1024
 
 /** Answers every request below /api that is a call: of a tool, or of an operation for people. */
 export function rest(deps: AppDeps): (c: Context) => Promise<Response> {
@@ -150,7 +151,7 @@ function isJson(c: Context): boolean {
 }
 
 async function bodyOf(c: Context): Promise<unknown> {
-  const text = await c.req.text()
+  const text = await bodyText(c, MOST_BYTES)
   if (text.trim() === '') return {}
   try {
     return JSON.parse(text)

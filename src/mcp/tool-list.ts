@@ -1,7 +1,6 @@
 import type { Scope } from '../model/actor.ts'
-import { annotationsFor, toolNamed } from '../tools/effects.ts'
+import { listedTool } from '../tools/contract.ts'
 import { allowedTools } from '../tools/guard.ts'
-import { schemaOf } from '../tools/parse.ts'
 import { NARROWINGS } from '../tools/presets.ts'
 import type { ListedTool, ToolFile } from './tool-file.ts'
 
@@ -44,9 +43,7 @@ const TOOLS = new Map<string, ListedTool>()
 function listed(name: string): ListedTool {
   let tool = TOOLS.get(name)
   if (!tool) {
-    const { title, does } = toolNamed(name)!
-    const inputSchema = schemaOf(toolNamed(name)!)
-    tool = frozen({ name, title, description: does, inputSchema, annotations: annotationsFor(name) })
+    tool = frozen(listedTool(name))
     TOOLS.set(name, tool)
   }
   return tool

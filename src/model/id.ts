@@ -1,7 +1,7 @@
 import { invalid } from './error.ts'
 
 /** The letter before each kind's number. Numbers rise per account and kind and are never used again. */
-export const ID_LETTERS = {
+const ID_LETTERS = {
   task: 'T',
   project: 'P',
   step: 'S',

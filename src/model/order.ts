@@ -6,6 +6,8 @@ const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
  * row. Keys never end in the lowest digit, so there is always room before each.
  */
 export function keyBetween(before: string | null, after: string | null): string {
+  if (before !== null && after !== null && before >= after)
+    throw new Error(`No key lies between ${before} and ${after}.`)
   let key = ''
   let open = after === null
   for (let i = 0; ; i++) {

@@ -50,7 +50,7 @@ export interface OutsideSave {
 }
 
 /** What a connector may be able to do. */
-export type ConnectorAbility = 'search' | 'read' | 'save'
+type ConnectorAbility = 'search' | 'read' | 'save'
 
 /** One connected source. */
 export interface Connector {

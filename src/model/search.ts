@@ -46,7 +46,7 @@ export function termsOf(query: string): Term[] {
 }
 
 /** Whether a folded text holds a term, by the same rule as the indexes: short terms only where a word begins. */
-export function findTerm(folded: string, term: Term): number {
+function findTerm(folded: string, term: Term): number {
   const anywhere = term.index === 'parts' || IS_CJK.test(term.folded)
   let at = folded.indexOf(term.folded)
   while (!anywhere && at > 0 && /[\p{L}\p{N}]/u.test(folded[at - 1]!))

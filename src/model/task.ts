@@ -2,7 +2,7 @@
 export const STATUSES = ['open', 'in_progress', 'blocked', 'awaiting_approval', 'done', 'cancelled'] as const
 export type Status = (typeof STATUSES)[number]
 
-export const CLOSED_STATUSES = ['done', 'cancelled'] as const
+const CLOSED_STATUSES = ['done', 'cancelled'] as const
 export type ClosedStatus = (typeof CLOSED_STATUSES)[number]
 
 export const OPEN_STATUSES = ['open', 'in_progress', 'blocked', 'awaiting_approval'] as const
@@ -13,7 +13,6 @@ export function isClosed(status: string): status is ClosedStatus {
 
 /** Most urgent first: the position is what the store keeps and sorts by. */
 export const PRIORITIES = ['urgent', 'high', 'normal', 'low'] as const
-export type Priority = (typeof PRIORITIES)[number]
 
 export const STEP_STATUSES = ['pending', 'in_progress', 'done', 'skipped', 'failed'] as const
 export type StepStatus = (typeof STEP_STATUSES)[number]

@@ -9,7 +9,7 @@ export interface Clock {
 }
 
 /** A day, in milliseconds. */
-export const DAY = 86_400_000
+const DAY = 86_400_000
 
 /** The local date of the clock's moment in its zone. */
 export function today(clock: Clock): string {

@@ -1,6 +1,4 @@
-import { formatId } from '../model/id.ts'
 import type { RecordedChange } from '../store/sign-off.ts'
-import type { Row } from '../store/tables.ts'
 
 /** What changed of one field or part from the first to the last of some events, and by whom. */
 export interface NetChange {
@@ -17,12 +15,14 @@ export interface NetChange {
 const MAKERS = new Set(['create_task', 'create_tasks'])
 
 /**
- * What is different, of all that happened: a value that was changed and changed back is no change. `steps` are those of
- * the task now, for the titles of what was added.
+ * What is different, of all that happened: a value that was changed and changed back is no change. `titles` are those
+ * of the task's steps and evidence as they are now, by public id.
  */
-export function netChanges(events: readonly RecordedChange[], steps: readonly Row<'steps'>[]): NetChange[] {
+export function netChanges(
+  events: readonly RecordedChange[],
+  titles: ReadonlyMap<string, string>,
+): NetChange[] {
   const net = new Map<string, NetChange>()
-  const titles = new Map(steps.map((step) => [formatId('step', step.id), step.title]))
   for (const event of events) {
     for (const [field, was, now] of partsOf(event, titles)) {
       const found = net.get(field)
@@ -63,7 +63,7 @@ function partsOf(event: RecordedChange, titles: ReadonlyMap<string, string>): [s
     case 'merged':
       return [['merged from', null, object]]
     default:
-      return [[`evidence ${object}`, null, event.title ?? object]]
+      return titles.has(object) ? [[`evidence ${object}`, null, titles.get(object)]] : []
   }
 }
 

@@ -35,6 +35,11 @@ export async function signOffFacts(
 ) {
   const name: Name = await partyNames(tx)
   const steps = await stepsOf(tx, task.id)
+  const artifacts = await artifactsOf(tx, task.id)
+  const titles = new Map([
+    ...steps.map((step) => [formatId('step', step.id), step.title] as const),
+    ...artifacts.map((each) => [formatId('artifact', each.id), each.title] as const),
+  ])
   const events = await changesOf(tx, task.id, task.created_at)
   const waits = (await openDependencies(tx, [task.id])).get(task.id) ?? []
   const children = await childrenOf(tx, task.id)
@@ -49,10 +54,14 @@ export async function signOffFacts(
     asked_at: request.asked_at,
     task: await taskFacts(tx, task, name),
     unchanged: request.content_hash === task.content_hash && request.content_version === task.content_version,
-    changed: netChanges(events, steps).map((each) => named(each, name)),
+    // Evidence has a row of its own; only what came after the request is news.
+    changed: netChanges(
+      events.filter((event) => event.kind !== 'artifact_attached'),
+      titles,
+    ).map((each) => named(each, name)),
     changed_since: netChanges(
       events.filter((event) => event.at > since),
-      steps,
+      titles,
     ).map((each) => named(each, name)),
     ...(stale ? { stale: { by: name(stale.by) ?? stale.by, at: stale.at, tool: stale.tool } } : {}),
     steps: steps.map((step) => ({
@@ -68,7 +77,7 @@ export async function signOffFacts(
       status: child.status,
       closed: isClosed(child.status),
     })),
-    evidence: (await artifactsOf(tx, task.id)).map((artifact) => evidence(artifact, name)),
+    evidence: artifacts.map((artifact) => evidence(artifact, name)),
     runs: await runFacts(tx, task, name),
     done_by: { agent: name(asked_by) ?? asked_by, owner: await ownerName(tx, asked_by, name) },
     waits_for: waits.map(({ id, title, trash }) => ({

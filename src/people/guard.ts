@@ -5,14 +5,9 @@ import type { Callable } from '../tools/call.ts'
 import { PEOPLE_CATALOG } from './catalog.ts'
 import { type Operation, peopleOnly } from './operation.ts'
 
-/** A name in the catalogue of people's operations. */
-export type OperationName = keyof typeof PEOPLE_CATALOG & string
-
-export const OPERATION_NAMES = Object.keys(PEOPLE_CATALOG) as OperationName[]
-
 /** An operation by its name; nothing for a name that is not in the catalogue, `__proto__` and the like included. */
-export function operationNamed(name: string): Operation | undefined {
-  return Object.hasOwn(PEOPLE_CATALOG, name) ? PEOPLE_CATALOG[name as OperationName] : undefined
+function operationNamed(name: string): Operation | undefined {
+  return Object.hasOwn(PEOPLE_CATALOG, name) ? PEOPLE_CATALOG[name as keyof typeof PEOPLE_CATALOG] : undefined
 }
 
 /** What `callWith` needs to call operations in place of tools. */
@@ -26,7 +21,7 @@ function guard(actor: Actor, name: string): void {
   const operation = operationNamed(name)
   if (!operation) {
     throw new AppError('not_found', `There is no operation "${name.slice(0, 80)}".`, {
-      allowed: nearest(name, OPERATION_NAMES),
+      allowed: nearest(name, Object.keys(PEOPLE_CATALOG)),
     })
   }
   if (RANK[actor.role] < RANK[operation.role]) {

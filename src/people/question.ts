@@ -2,8 +2,9 @@ import { z } from 'zod'
 import { formatId, formatIdOr } from '../model/id.ts'
 import { LIMITS } from '../model/task.ts'
 import { partyNames } from '../store/actor.ts'
-import { answerQuestion, questionToAnswer, waitingQuestions } from '../store/answer.ts'
+import { answerQuestion, waitingQuestions } from '../store/answer.ts'
 import type { ReadTx } from '../store/handle.ts'
+import { questionById } from '../store/question.ts'
 import type { Row } from '../store/tables.ts'
 import { idOf } from '../tools/fields.ts'
 import { read, write } from '../tools/tool.ts'
@@ -41,7 +42,7 @@ export const questionOperations = {
       http: 'POST /questions/:id/answer',
       example: { id: 'Q1', answer: 'Yes, go ahead.' },
       run: async (tx, { id, answer }) => {
-        const question = await questionToAnswer(tx, id)
+        const question = await questionById(tx, id)
         const done = await answerQuestion(tx, question, chosen(question, answer))
         return { ...(await view(tx, done.question)), ...(done.already ? { already: true } : {}) }
       },

@@ -5,7 +5,7 @@ import { type Page, type PageInput, pageOf } from './page.ts'
 import type { Row } from './tables.ts'
 
 /** Which events a log shows; what is undefined does not narrow. Times are milliseconds since the epoch. */
-export interface ActivityFilter {
+interface ActivityFilter {
   task?: number | undefined
   project?: number | undefined
   actor?: string | undefined
@@ -19,7 +19,7 @@ export interface ActivityFilter {
  * The event log, newest first. A credential that is narrowed to projects reads the events of its projects, and of a task
  * only while it can see the task: an event of before a move tells nothing of after it.
  */
-export function activityPage(
+export async function activityPage(
   tx: ReadTx,
   filter: ActivityFilter,
   page: PageInput,
@@ -40,7 +40,30 @@ export function activityPage(
   if (filter.project !== undefined) query = query.where('e.project', '=', filter.project)
   if (filter.actor !== undefined) query = query.where('e.actor', '=', filter.actor)
   if (filter.kinds !== undefined) query = query.where('e.kind', 'in', [...filter.kinds])
-  if (filter.since !== undefined) query = query.where('e.at', '>=', filter.since)
-  if (filter.until !== undefined) query = query.where('e.at', '<', filter.until)
+  if (filter.since !== undefined) {
+    const first = await firstSince(tx, filter.since)
+    query = query.where('e.id', '>=', first ?? Number.MAX_SAFE_INTEGER).where('e.at', '>=', filter.since)
+  }
+  if (filter.until !== undefined) {
+    const first = await firstSince(tx, filter.until)
+    if (first !== undefined) query = query.where('e.id', '<', first)
+  }
   return pageOf(tx, query, { by: [sql`e.id`], direction: 'desc' }, page)
+}
+
+/**
+ * The first event at or after a moment. Numbers rise with time, so by it every index of events, each of which ends in the
+ * number, is entered at the right place.
+ */
+async function firstSince(tx: ReadTx, at: number): Promise<number | undefined> {
+  const found = await sqlOf(tx)
+    .selectFrom('events')
+    .select('id')
+    .where('account', '=', tx.account)
+    .where('at', '>=', at)
+    .orderBy('at')
+    .orderBy('id')
+    .limit(1)
+    .executeTakeFirst()
+  return found?.id
 }

@@ -1,29 +1,12 @@
-import { conflict, notFound } from '../model/error.ts'
+import { conflict } from '../model/error.ts'
 import { formatId } from '../model/id.ts'
 import { emit, type ReadTx, sqlOf, type WriteTx } from './handle.ts'
 import { notify } from './notification.ts'
-import { endHold } from './question.ts'
+import { endHold, type QuestionOnTask } from './question.ts'
 import type { Row } from './tables.ts'
 
-/** A question as a person finds it: whoever may answer sees every question of the account. */
-export async function questionToAnswer(tx: ReadTx, id: number): Promise<Row<'questions'>> {
-  const question = await sqlOf(tx)
-    .selectFrom('questions')
-    .selectAll()
-    .where('account', '=', tx.account)
-    .where('id', '=', id)
-    .executeTakeFirst()
-  if (question) return question
-  throw notFound(`There is no question ${formatId('question', id)}.`, {
-    next: 'list_questions shows them all.',
-  })
-}
-
 /** Questions that wait for an answer, oldest first, with the title of their task. */
-export function waitingQuestions(
-  tx: ReadTx,
-  limit: number,
-): Promise<(Row<'questions'> & { title: string | null })[]> {
+export function waitingQuestions(tx: ReadTx, limit: number): Promise<QuestionOnTask[]> {
   return sqlOf(tx)
     .selectFrom('questions as q')
     .leftJoin('tasks as t', (join) => join.onRef('t.account', '=', 'q.account').onRef('t.id', '=', 'q.task'))

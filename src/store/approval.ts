@@ -5,7 +5,7 @@ import { formatId } from '../model/id.ts'
 import { type ClosedStatus, isClosed } from '../model/task.ts'
 import { ownerOf } from './actor.ts'
 import { FREE, refuseIfHeld, statusOf } from './claim.ts'
-import { dropRequest, meaningChanged, pendingRequest } from './content.ts'
+import { dropRequest, meaningChanged, pendingRequest, putBack, storedTask } from './content.ts'
 import { inJson, openDependencies } from './dependency.ts'
 import { emit, nextNumber, type ReadTx, sealOf, sqlOf, transactionOf, type WriteTx } from './handle.ts'
 import { addNote } from './note.ts'
@@ -72,21 +72,21 @@ export async function finishTask(
   return { ...(await askForSignOff(tx, task, target)), already: false }
 }
 
-/** A request by number, of a task that the caller can see. */
+/** A request by number, of a task that the caller can see. One that it can't see reads like one that never was. */
 export async function requestById(tx: ReadTx, id: number): Promise<Row<'requests'>> {
+  const { projects } = tx.actor
   const request = await sqlOf(tx)
-    .selectFrom('requests')
-    .selectAll()
-    .where('account', '=', tx.account)
-    .where('id', '=', id)
+    .selectFrom('requests as r')
+    .innerJoin('tasks as t', (join) => join.onRef('t.account', '=', 'r.account').onRef('t.id', '=', 'r.task'))
+    .selectAll('r')
+    .where('r.account', '=', tx.account)
+    .where('r.id', '=', id)
+    .$if(projects !== undefined, (query) => query.where('t.project', 'in', [...projects!]))
     .executeTakeFirst()
-  if (!request) {
-    throw notFound(`There is no request ${formatId('request', id)}.`, {
-      next: 'list_approvals shows them all.',
-    })
-  }
-  if (tx.actor.projects !== undefined) await taskById(tx, request.task)
-  return request
+  if (request) return request
+  throw notFound(`There is no request ${formatId('request', id)}.`, {
+    next: 'list_approvals shows them all.',
+  })
 }
 
 /** A request with what its task is called and whether that lies in the Trash. */
@@ -161,9 +161,7 @@ export async function reject(tx: WriteTx, request: Row<'requests'>, note: string
   refuseDecided(request)
   await settle(tx, request, 'rejected', note)
   await addNote(tx, { task: task.id, kind: 'reject' }, note)
-  const back = await updateRow(tx, task.id, {
-    status: request.former_status === 'blocked' ? 'blocked' : 'open',
-  })
+  await putBack(tx, request)
   const object = formatId('request', request.id)
   const event = await emit(tx, {
     kind: 'rejected',
@@ -173,7 +171,11 @@ export async function reject(tx: WriteTx, request: Row<'requests'>, note: string
     data: { note },
   })
   await notify(tx, [request.asked_by, task.assignee], 'rejected', event, task.id, object)
-  return { task: back, request: { ...request, state: 'rejected', note }, already: false }
+  return {
+    task: await taskById(tx, task.id),
+    request: { ...request, state: 'rejected', note },
+    already: false,
+  }
 }
 
 /** Back to open. An agent withdraws only its own request; reopening a closed task is everybody's who may write. */
@@ -191,7 +193,7 @@ export async function reopenTask(
     }
     await dropRequest(tx, pending, 'withdrawn')
     await addNote(tx, { task: task.id, kind: 'reopen' }, reason)
-    return { task: await updateRow(tx, task.id, { status: 'open' }), already: false }
+    return { task: await updateRow(tx, task.id, { status: 'open', blocked_by: null }), already: false }
   }
   if (!isClosed(task.status)) {
     if (statusOf(task, tx.now) === 'open') return { task, already: true }
@@ -200,7 +202,7 @@ export async function reopenTask(
     })
   }
   if (task.parent !== null) {
-    const parent = await taskById(tx, task.parent)
+    const parent = await storedTask(tx, task.parent)
     if (isClosed(parent.status)) {
       throw conflict(`${formatId('task', parent.id)}, of which it is a part, is ${parent.status}.`, {
         next: `Call reopen_task with ${formatId('task', parent.id)} first.`,

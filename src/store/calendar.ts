@@ -10,7 +10,7 @@ import type { Row } from './tables.ts'
 import { visibleTasks } from './task.ts'
 
 /** What a link says of its event. Dates are canonical; `ends` is exclusive, as in RFC 5545 (3.6.1). */
-export type EventDetails = Pick<Row<'calendar_links'>, 'calendar' | 'title' | 'starts' | 'ends' | 'url'>
+type EventDetails = Pick<Row<'calendar_links'>, 'calendar' | 'title' | 'starts' | 'ends' | 'url'>
 
 const DETAILS = ['calendar', 'title', 'starts', 'ends', 'url'] as const
 

@@ -49,16 +49,16 @@ export async function meaningChanged(
   const stale: Stale[] = []
   const changed = await reseal(tx, { ...task, ...columns }, columns, stale)
   let parent = changed.parent
-  while (parent !== null) parent = (await reseal(tx, await rowOf(tx, parent), {}, stale)).parent
+  while (parent !== null) parent = (await reseal(tx, await storedTask(tx, parent), {}, stale)).parent
   if (task.parent !== null && task.parent !== changed.parent) {
     let left: number | null = task.parent
-    while (left !== null) left = (await reseal(tx, await rowOf(tx, left), {}, stale)).parent
+    while (left !== null) left = (await reseal(tx, await storedTask(tx, left), {}, stale)).parent
   }
   return { task: changed, stale }
 }
 
 /** The hash of a task as it stands in this transaction. */
-export async function contentHash(tx: ReadTx, task: Row<'tasks'>): Promise<string> {
+async function contentHash(tx: ReadTx, task: Row<'tasks'>): Promise<string> {
   return hashMeaning({ ...task, ...(await partsOf(tx, task.id)) })
 }
 
@@ -90,13 +90,7 @@ export async function dropRequest(
     .where('account', '=', tx.account)
     .where('id', '=', request.id)
     .execute()
-  await sqlOf(tx)
-    .updateTable('tasks')
-    .set({ status: request.former_status === 'blocked' ? 'blocked' : 'open' })
-    .where('account', '=', tx.account)
-    .where('id', '=', request.task)
-    .where('status', '=', 'awaiting_approval')
-    .execute()
+  await putBack(tx, request)
   const object = formatId('request', request.id)
   const event = await emit(tx, {
     kind: state === 'stale' ? 'request_stale' : 'request_withdrawn',
@@ -111,6 +105,23 @@ export async function dropRequest(
     request.task,
     object,
   )
+}
+
+/**
+ * Puts a task that was before a person back to where it was: blocked if it was and what blocks it is not closed by now, else
+ * open.
+ */
+export async function putBack(tx: WriteTx, request: Row<'requests'>): Promise<void> {
+  const task = await storedTask(tx, request.task)
+  const blocker = task.blocked_by === null ? undefined : await storedTask(tx, task.blocked_by)
+  const blocked = request.former_status === 'blocked' && !(blocker && isClosed(blocker.status))
+  await sqlOf(tx)
+    .updateTable('tasks')
+    .set(blocked ? { status: 'blocked' } : { status: 'open', blocked_by: null })
+    .where('account', '=', tx.account)
+    .where('id', '=', request.task)
+    .where('status', '=', 'awaiting_approval')
+    .execute()
 }
 
 async function reseal(
@@ -138,19 +149,19 @@ async function reseal(
     await dropRequest(tx, pending, 'stale')
     stale.push({ request: pending.id, task: task.id })
   }
-  return pending ? rowOf(tx, task.id) : { ...task, ...columns, ...seal }
+  return pending ? storedTask(tx, task.id) : { ...task, ...columns, ...seal }
 }
 
 /** The task and what it is part of, nearest first. */
 async function withAncestors(tx: ReadTx, task: Row<'tasks'>): Promise<Row<'tasks'>[]> {
   const chain = [task]
   for (let parent = task.parent; parent !== null; parent = chain.at(-1)!.parent)
-    chain.push(await rowOf(tx, parent))
+    chain.push(await storedTask(tx, parent))
   return chain
 }
 
 /** The row itself, whoever may see it: an ancestor outside a credential's projects still counts for the gate. */
-function rowOf(tx: ReadTx, task: number): Promise<Row<'tasks'>> {
+export function storedTask(tx: ReadTx, task: number): Promise<Row<'tasks'>> {
   return sqlOf(tx)
     .selectFrom('tasks')
     .selectAll()

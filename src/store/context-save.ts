@@ -6,7 +6,7 @@ import { KEY_MS } from './reply.ts'
 import type { Row } from './tables.ts'
 
 /** What is about to be written outside. */
-export interface SaveIntent {
+interface SaveIntent {
   connector: string
   title: string
   place: string | null

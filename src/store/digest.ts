@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { ActorId } from '../model/actor.ts'
 import { fold } from '../model/suggest.ts'
+import { inJson } from './dependency.ts'
 import { DUPLICATE_MS } from './duplicate.ts'
 import { type ReadTx, sqlOf } from './handle.ts'
 import { type RunOnTask, stateOfRun } from './run.ts'
@@ -17,7 +18,7 @@ export interface DigestScope {
  * Most rows that one section looks at. Each section reads an index from its own end and stops there, so a digest costs the
  * same in a large account; one with more says "at least".
  */
-export const LOOKED = 200
+export const LOOKED = 100
 
 /** A person with the agents that work for them. */
 export async function householdOf(tx: ReadTx, person: ActorId): Promise<ActorId[]> {
@@ -154,23 +155,26 @@ export async function loopsSince(
   since: number,
 ): Promise<{ task: number; title: string; at: number; agents: string[] }[]> {
   const { mine } = scope
-  const found = await inScope(tx, scope)
-    .innerJoin('events as e', (join) =>
-      join.onRef('e.account', '=', 'tasks.account').onRef('e.task', '=', 'tasks.id'),
-    )
-    .select(['tasks.id as task', 'tasks.title', 'e.at', 'e.data'])
-    .where('e.account', '=', tx.account)
-    .where('e.kind', '=', 'loop_damped')
-    .where('e.at', '>=', since)
-    .orderBy('e.id', 'desc')
+  const events = await sqlOf(tx)
+    .selectFrom('events')
+    .select(['task', 'at', 'data'])
+    .where('account', '=', tx.account)
+    .where('kind', '=', 'loop_damped')
+    .where('at', '>=', since)
+    .orderBy('id', 'desc')
     .limit(LOOKED)
     .execute()
-  return found
-    .map(({ data, ...loop }) => ({
-      ...loop,
-      agents: (JSON.parse(data ?? '{}') as { agents?: string[] }).agents ?? [],
-    }))
-    .filter((loop) => mine === undefined || loop.agents.some((agent) => mine.includes(agent as ActorId)))
+  const tasks = await inScope(tx, scope)
+    .select(['tasks.id', 'tasks.title'])
+    .where('tasks.id', 'in', inJson(events.flatMap((event) => event.task ?? [])))
+    .execute()
+  const titles = new Map(tasks.map(({ id, title }) => [id, title]))
+  return events.flatMap(({ task, at, data }) => {
+    const title = titles.get(task ?? -1)
+    const { agents = [] } = JSON.parse(data ?? '{}') as { agents?: string[] }
+    const concerned = mine === undefined || agents.some((agent) => mine.includes(agent as ActorId))
+    return task !== null && title !== undefined && concerned ? [{ task, title, at, agents }] : []
+  })
 }
 
 /** Open tasks of the same title and parent, made within 48 hours; each group oldest first. */

@@ -7,8 +7,8 @@ import type { Row } from './tables.ts'
 import { visibleTasks } from './task.ts'
 
 /** How an agent stands, the most alarming first. */
-export const AGENT_STATES = ['stalled', 'waiting', 'working', 'idle'] as const
-export type AgentState = (typeof AGENT_STATES)[number]
+const AGENT_STATES = ['stalled', 'waiting', 'working', 'idle'] as const
+type AgentState = (typeof AGENT_STATES)[number]
 
 /** An agent of the account, and how it stands judged by all of its open runs and live claims. */
 export interface FleetAgent {

@@ -6,7 +6,7 @@ import { type ReadTx, sealOf } from './handle.ts'
 import type { Row } from './tables.ts'
 
 /** How long the form of an approving page is good, in milliseconds (gate G4). */
-export const FORM_MS = 15 * 60_000
+const FORM_MS = 15 * 60_000
 
 /** What a page carries back: the content that was on the screen, and proof that it was on this session's screen. */
 export interface Form {
@@ -33,12 +33,6 @@ export function requireForm(tx: ReadTx, request: Row<'requests'>, form: Form): v
     throw refused('is not one that this session was shown')
   }
   if (at > tx.now || tx.now - at > FORM_MS) throw refused('is older than 15 minutes')
-}
-
-/** When a form was shown, as it says itself; only to tell what has changed since. */
-export function shownAt(nonce: string): number | undefined {
-  const at = Number(nonce.split('.')[0])
-  return Number.isSafeInteger(at) && at > 0 ? at : undefined
 }
 
 function refused(why: string): AppError {

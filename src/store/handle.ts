@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
 import type { Actor } from '../model/actor.ts'
 import type { NewEvent, StoredEvent } from '../model/event.ts'
-import { formatId, type Kind } from '../model/id.ts'
+import type { Kind } from '../model/id.ts'
 import type { Database } from './tables.ts'
 
 const HANDLE = Symbol('handle')
@@ -137,9 +137,4 @@ async function projectOf(tx: ReadTx, task: number | null | undefined): Promise<n
     .where('id', '=', task)
     .executeTakeFirst()
   return found?.project ?? null
-}
-
-/** Public id of an event, for cursors of streams. */
-export function eventId(number: number): string {
-  return formatId('event', number)
 }

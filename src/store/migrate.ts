@@ -1,13 +1,11 @@
 import { existsSync } from 'node:fs'
 import { first } from './migrations/0001-first.ts'
+import { assumeStatistics } from './planner.ts'
 import { openSqlite, type SqliteConnection } from './sqlite.ts'
 import { triggers } from './triggers.ts'
 
 /** In order; the position is the schema's version. Forward only. */
 const MIGRATIONS = [first]
-
-/** Thrown at the start when the file on disk is not one this program may open. */
-export class SchemaError extends Error {}
 
 /**
  * Brings a file to this program's schema, each step in a transaction of its own, after a copy of the file was put beside
@@ -22,7 +20,7 @@ export function migrate(
   db.exec('PRAGMA busy_timeout = 10000')
   const found = Number(db.value('PRAGMA user_version'))
   if (found > migrations.length) {
-    throw new SchemaError(
+    throw new Error(
       `The data in ${path} were written by a newer Done (schema ${found}; this program knows ${migrations.length}). Update this program.`,
     )
   }
@@ -33,6 +31,7 @@ export function migrate(
       if (Number(db.value('PRAGMA user_version')) === version) {
         db.exec(migrations[version]!)
         rebuildTriggers(db)
+        assumeStatistics(db)
         db.exec(`PRAGMA user_version = ${version + 1}`)
       }
       db.exec('COMMIT')
@@ -50,13 +49,13 @@ export function verifySchema(db: SqliteConnection): void {
   const found = schemaOf(db)
   for (const [name, text] of expected) {
     if (found.get(name) !== text) {
-      throw new SchemaError(
+      throw new Error(
         `The schema was altered: ${found.has(name) ? `${name} has another text` : `${name} is missing`}. Restore the data folder from a backup.`,
       )
     }
   }
   for (const name of found.keys()) {
-    if (!expected.has(name)) throw new SchemaError(`The schema was altered: ${name} does not belong there.`)
+    if (!expected.has(name)) throw new Error(`The schema was altered: ${name} does not belong there.`)
   }
 }
 

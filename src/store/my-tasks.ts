@@ -9,8 +9,8 @@ import { visibleTasks } from './task.ts'
 import { URGENCY } from './task-list.ts'
 
 /** Why a task is the caller's, the most pressing reason first. */
-export const REASONS = ['sent_back', 'claimed', 'left', 'assigned'] as const
-export type Reason = (typeof REASONS)[number]
+const REASONS = ['sent_back', 'claimed', 'left', 'assigned'] as const
+type Reason = (typeof REASONS)[number]
 
 export interface MyTask {
   task: Row<'tasks'>

@@ -16,7 +16,7 @@ export interface ProgressDay {
 }
 
 /** How many tasks are looked at for who waited when. */
-const LOOKED_AT = 5000
+const LOOKED_AT = 2000
 
 /** Zones differ from UTC by whole quarters of an hour, so counts by quarter add up to local days. */
 const QUARTER_MS = 15 * 60_000

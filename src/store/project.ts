@@ -16,7 +16,7 @@ import { newTrashEntry, trashed } from './trash.ts'
 export const PROJECT_LIMITS = { name: 200, description: 10_000 } as const
 
 /** The projects that the caller can see: of the account, of the credential's narrowing, not in the Trash. */
-export function visibleProjects(tx: ReadTx): SelectQueryBuilder<Database, 'projects', Record<never, never>> {
+function visibleProjects(tx: ReadTx): SelectQueryBuilder<Database, 'projects', Record<never, never>> {
   const { projects } = tx.actor
   return sqlOf(tx)
     .selectFrom('projects')
@@ -79,7 +79,7 @@ export async function projectNames(
 }
 
 /** The project of that name that is not in the Trash, whoever may see it: names are unique in the account. */
-export function projectNamed(tx: ReadTx, name: string): Promise<Row<'projects'> | undefined> {
+function projectNamed(tx: ReadTx, name: string): Promise<Row<'projects'> | undefined> {
   return sqlOf(tx)
     .selectFrom('projects')
     .selectAll()
@@ -293,10 +293,11 @@ async function withSubtrees(tx: ReadTx, project: number): Promise<Doomed[]> {
     WITH RECURSIVE doomed (id) AS (
       SELECT id FROM tasks WHERE account = ${tx.account} AND project = ${project} AND trash IS NULL
       UNION
-      SELECT t.id FROM tasks t JOIN doomed d ON t.parent = d.id WHERE t.account = ${tx.account} AND t.trash IS NULL
+      SELECT t.id FROM doomed d CROSS JOIN tasks t
+      WHERE t.account = ${tx.account} AND t.parent = d.id AND t.trash IS NULL
     )
-    SELECT t.id, t.parent, t.project, t.claimed_by, t.claim_until FROM tasks t JOIN doomed d ON t.id = d.id
-    WHERE t.account = ${tx.account} ORDER BY t.id`.execute(sqlOf(tx))
+    SELECT t.id, t.parent, t.project, t.claimed_by, t.claim_until FROM doomed d CROSS JOIN tasks t
+    WHERE t.account = ${tx.account} AND t.id = d.id ORDER BY t.id`.execute(sqlOf(tx))
   return rows
 }
 

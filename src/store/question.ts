@@ -74,7 +74,7 @@ function visibleQuestions(tx: ReadTx) {
 }
 
 /** What is asked, of whom. */
-export interface NewQuestion {
+interface NewQuestion {
   text: string
   of: ActorId
   task: Row<'tasks'> | null

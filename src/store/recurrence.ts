@@ -24,7 +24,7 @@ export async function makeSuccessor(tx: WriteTx, task: Row<'tasks'>): Promise<Ro
   const { zone } = await accountOf(tx)
   const now = today({ now: tx.now, zone })
   const start = task.recurrence_anchor === 'completion' ? now : (task.due ?? now)
-  const after = dateOf(start) > now ? dateOf(start) : now
+  const after = [dateOf(start), now].sort().at(-1)!
   const [due] = await nextDates(task.recurrence, start, 1, after)
   const recurrence = due && takeFromCount(task.recurrence)
   if (!due || !recurrence) return undefined

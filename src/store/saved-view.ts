@@ -13,7 +13,7 @@ import { newTrashEntry, trashed } from './trash.ts'
 const FILTER_LIMIT = 4000
 
 /** Saved views that are not in the Trash, by name. */
-export function savedViews(tx: ReadTx): Promise<Row<'views'>[]> {
+function savedViews(tx: ReadTx): Promise<Row<'views'>[]> {
   return sqlOf(tx)
     .selectFrom('views')
     .selectAll()

@@ -6,7 +6,7 @@ import { type Page, type PageInput, readCursor, tagOf, writeCursor } from './pag
 import type { SearchKind } from './search-index.ts'
 import type { Row } from './tables.ts'
 
-export interface SearchFilter {
+interface SearchFilter {
   kinds?: readonly SearchKind[] | undefined
   project?: number | undefined
   includeClosed: boolean
@@ -26,7 +26,7 @@ export interface Hit {
  * Most hits that are ranked. Where more things hold the words the newest are taken, so that a common word costs the same
  * in a large account.
  */
-export const MOST_HITS = 1000
+const MOST_HITS = 1000
 
 /**
  * A page of what the caller can see and what holds all terms, best first. The cursor is the last hit's place in that
@@ -118,7 +118,7 @@ async function titlesOf(tx: ReadTx, hits: readonly Omit<Hit, 'score'>[]): Promis
 }
 
 /** What a hit's row shows of it. */
-export interface HitText {
+interface HitText {
   title?: string
   text: string
   author?: string

@@ -9,7 +9,7 @@ import { migrate, verifySchema } from './migrate.ts'
 import { openSqlite, type SqliteConnection } from './sqlite.ts'
 import type { Database } from './tables.ts'
 
-export type Effect = 'write' | 'destroy'
+type Effect = 'write' | 'destroy'
 
 /** The account's rows, behind transactions. One store a process; several processes may share its file. */
 export interface Store {

@@ -399,7 +399,7 @@ export const CONTENT_TABLES = {
 } as const
 
 /** Kept apart from the account's content; no answer about content reads from them (spec: effects). */
-export const ACCESS_TABLES = {
+const ACCESS_TABLES = {
   access: {
     account: record<number>(),
     credential: record<string>(),

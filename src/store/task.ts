@@ -4,10 +4,10 @@ import { AppError, conflict, invalid, notFound } from '../model/error.ts'
 import type { Changes } from '../model/event.ts'
 import { formatId, formatIdOr } from '../model/id.ts'
 import { isClosed, LIMITS } from '../model/task.ts'
-import { guardMeaning, hashOfNew, meaningChanged, type Stale } from './content.ts'
+import { guardMeaning, hashOfNew, meaningChanged, type Stale, storedTask } from './content.ts'
 import { addDependencies, refuseCycle } from './dependency.ts'
 import { type DestroyTx, emit, nextNumber, type ReadTx, sqlOf, type WriteTx } from './handle.ts'
-import { addLabels, labelsOf, setLabels } from './label.ts'
+import { addLabels, keyOf, labelsOf, setLabels } from './label.ts'
 import { projectById } from './project.ts'
 import { indexText } from './search-index.ts'
 import { insertSteps, type NewStep } from './step.ts'
@@ -15,7 +15,7 @@ import type { Database, Row } from './tables.ts'
 import { trashed } from './trash.ts'
 
 /** A task's fields as a person or agent writes them; numbers for ids, canonical strings for dates. */
-export interface TaskFields {
+interface TaskFields {
   title: string
   description: string
   project: number | null
@@ -144,7 +144,7 @@ export async function insertTask(
       updated_at: tx.now,
     })
     .execute()
-  let task = await rowOf(tx, id)
+  let task = await storedTask(tx, id)
   await indexText(tx, 'task', id, { task: id, project }, [task.title, task.description])
   await emit(tx, { kind: 'created', task: id, project, data: { title: task.title } })
   if (fields.labels?.length) await addLabels(tx, [task], fields.labels)
@@ -152,7 +152,7 @@ export async function insertTask(
   if (fields.steps?.length) await insertSteps(tx, task, fields.steps)
   // Steps are part of the meaning, so they are sealed with it; a parent counts its children.
   const { stale } = fields.steps?.length || parent ? await meaningChanged(tx, task) : { stale: [] }
-  task = await rowOf(tx, id)
+  task = await storedTask(tx, id)
   return { task, stale }
 }
 
@@ -233,7 +233,7 @@ export async function updateRow(
     .where('account', '=', tx.account)
     .where('id', '=', id)
     .execute()
-  return rowOf(tx, id)
+  return storedTask(tx, id)
 }
 
 /** A conflict of versions, with the record as it stands and who changed what since. */
@@ -254,15 +254,6 @@ async function versionConflict(tx: ReadTx, task: Row<'tasks'>): Promise<AppError
     current: { id: formatId('task', task.id), version, title, description, due: due ?? undefined },
     next: `Merge your change into the current record and send it with expected_version ${version}.`,
   })
-}
-
-function rowOf(tx: ReadTx, id: number): Promise<Row<'tasks'>> {
-  return sqlOf(tx)
-    .selectFrom('tasks')
-    .selectAll()
-    .where('account', '=', tx.account)
-    .where('id', '=', id)
-    .executeTakeFirstOrThrow()
 }
 
 /** Each text has a limit and an error of its own. */
@@ -326,7 +317,7 @@ async function checkDepth(tx: ReadTx, parent: Row<'tasks'>, below: number): Prom
   for (
     let each: Row<'tasks'> | null = parent;
     each;
-    each = each.parent === null ? null : await rowOf(tx, each.parent)
+    each = each.parent === null ? null : await storedTask(tx, each.parent)
   )
     depth++
   if (depth > LIMITS.depth) {
@@ -376,8 +367,8 @@ async function autoOkFalls(tx: ReadTx, task: Row<'tasks'>, columns: Partial<Task
 
 async function labelsDiffer(tx: ReadTx, task: number, labels: readonly string[]): Promise<boolean> {
   const stored = (await labelsOf(tx, [task])).get(task) ?? []
-  const wanted = new Set(labels.map((label) => label.toLowerCase()))
-  return wanted.size !== stored.length || stored.some((label) => !wanted.has(label.toLowerCase()))
+  const wanted = new Set(labels.map(keyOf))
+  return wanted.size !== stored.length || stored.some((label) => !wanted.has(keyOf(label)))
 }
 
 /** A column's value as history shows it. */

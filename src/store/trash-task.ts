@@ -1,9 +1,9 @@
+import { AppError } from '../model/error.ts'
 import { formatId } from '../model/id.ts'
-import { guardMeaning, meaningChanged, type Stale } from './content.ts'
-import type { DestroyTx } from './handle.ts'
-import { sqlOf } from './handle.ts'
+import { guardMeaning, meaningChanged, type Stale, storedTask } from './content.ts'
+import { type DestroyTx, sqlOf } from './handle.ts'
 import type { Row } from './tables.ts'
-import { childrenOf, taskById } from './task.ts'
+import { childrenOf } from './task.ts'
 import { newTrashEntry } from './trash.ts'
 
 /**
@@ -14,9 +14,10 @@ export async function trashTask(
   tx: DestroyTx,
   task: Row<'tasks'>,
 ): Promise<{ entry: number; tasks: number; stale: Stale[] }> {
-  const parent = task.parent === null ? undefined : await taskById(tx, task.parent)
+  const parent = task.parent === null ? undefined : await storedTask(tx, task.parent)
   if (parent) await guardMeaning(tx, parent)
   const subtree = await subtreeOf(tx, task)
+  refuseOutOfSight(tx, subtree)
   const entry = await newTrashEntry(tx, {
     kind: 'task',
     object: formatId('task', task.id),
@@ -41,4 +42,14 @@ async function subtreeOf(tx: DestroyTx, task: Row<'tasks'>): Promise<Row<'tasks'
   const all = [task]
   for (const each of all) all.push(...(await childrenOf(tx, each.id)))
   return all
+}
+
+/** A credential that is narrowed to projects takes nothing along that it can't see. */
+function refuseOutOfSight(tx: DestroyTx, subtree: readonly Row<'tasks'>[]): void {
+  const { projects } = tx.actor
+  const hidden = subtree.filter((task) => projects !== undefined && !projects.includes(task.project ?? -1))
+  if (hidden.length === 0) return
+  throw new AppError('scope', `${hidden.length} subtasks lie in projects that this credential can’t see.`, {
+    next: 'Ask a person, or an agent with a wider credential, to delete it.',
+  })
 }

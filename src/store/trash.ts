@@ -26,6 +26,9 @@ export function trashed(what: string, entry: number): AppError {
   })
 }
 
+/** Of whose deletion a person hears at once. */
+const WHOLE_THINGS: ReadonlySet<TrashKind> = new Set(['task', 'project', 'artifact', 'label'])
+
 /** Opens an entry of the Trash; the caller then marks the rows that go with it. */
 export async function newTrashEntry(
   tx: DestroyTx,
@@ -62,8 +65,8 @@ export async function newTrashEntry(
     object: entry.object,
     data: { trash: formatId('trash', id), title: entry.title.slice(0, 200) },
   })
-  // What an agent deletes is put before its person, with whom else it concerns.
-  const person = tx.actor.kind === 'agent' ? tx.actor.owner : null
+  // What an agent deletes is put before its person, with whom else it concerns; parts of a task are in its history.
+  const person = tx.actor.kind === 'agent' && WHOLE_THINGS.has(entry.kind) ? tx.actor.owner : null
   await notify(
     tx,
     [person, ...(entry.concerns ?? [])],

@@ -93,7 +93,6 @@ function gate(): string[] {
        AND NEW.content_version <> OLD.content_version`,
       'gate: the content of a signed-off task is frozen',
     ),
-    refuse('gate_task_delete', 'DELETE ON tasks', notPerson, 'gate: only a person purges'),
     ...['steps', 'artifacts'].flatMap((table) => [
       refuse(
         `gate_${table}_insert`,

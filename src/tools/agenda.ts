@@ -14,7 +14,7 @@ import { statusOf } from '../store/claim.ts'
 import { overdueTasks } from '../store/digest.ts'
 import type { ReadTx } from '../store/handle.ts'
 import type { Row } from '../store/tables.ts'
-import { fit } from './piece.ts'
+import { fitted } from './piece.ts'
 import { priorityName, sparse, start } from './view.ts'
 
 const WEEKDAYS = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun']
@@ -81,7 +81,7 @@ export async function agendaOf(
     days,
     unscheduled: urgent.map((task) => taskRow(tx, task, task.due ?? undefined)),
   }
-  const tooLong = fit(
+  const tooLong = fitted(
     answer,
     days.flatMap((day) => [day.events, day.scheduled, day.due]),
   )

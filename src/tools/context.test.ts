@@ -158,7 +158,6 @@ describe('sources that fail', () => {
     const { store, access } = world.done
     const call = callWith({ store, outside, access })
     return {
-      // biome-ignore lint/suspicious/noExplicitAny: answers of several shapes, and the tests assert what they read
       call: (name: string, input: object): Promise<Record<string, any>> =>
         call(world.scout.actor, name, input),
       connect: async () => {

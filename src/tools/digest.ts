@@ -25,7 +25,7 @@ import { listProjects, projectById } from '../store/project.ts'
 import { openRunsOf } from '../store/run.ts'
 import { instant, waitSeconds } from './fields.ts'
 import { newsRows } from './news-row.ts'
-import { fit } from './piece.ts'
+import { fitted } from './piece.ts'
 import { read } from './tool.ts'
 import { clockOf, moment, priorityName, signOffPage, sparse, start } from './view.ts'
 
@@ -90,7 +90,7 @@ export const digestTools = {
         ...Object.fromEntries(shownSections),
       }
       // The counts still tell of the rows that are taken off.
-      fit(
+      fitted(
         digest,
         sections.map((section) => section.rows),
       )

@@ -13,7 +13,7 @@ export function scopeOf(name: string): Scope {
 }
 
 /** Whether this credential may call this tool. The same answer filters the list and refuses calls. */
-export function may(actor: Rights, name: string, presets?: readonly string[]): boolean {
+function may(actor: Rights, name: string, presets?: readonly string[]): boolean {
   if (!toolNamed(name) || !holds(actor, scopeOf(name))) return false
   return narrow(actor.presets)(name) && narrow(presets)(name)
 }

@@ -122,6 +122,21 @@ describe('the digest', () => {
     })
   })
 
+  it('tells people of agents that answer each other in circles (R23)', async () => {
+    const { scout, builder, ana } = world
+    await scout.call('create_task', { title: 'Talk', assignee: 'builder' })
+    for (let i = 0; i < 8; i++) {
+      await scout.call('comment_on_task', { task_id: 'T1', text: `Thank you, ${i}.` })
+      await builder.call('comment_on_task', { task_id: 'T1', text: `You are welcome, ${i}.` })
+    }
+    expect(await ana.call('get_digest')).toMatchObject({
+      loops: {
+        count: 1,
+        rows: [{ task: 'T1', agents: ['G2 builder', 'G1 scout'], next: 'list_comments {"task_id":"T1"}' }],
+      },
+    })
+  })
+
   it('waits until there is news, and no longer', async () => {
     const { scout } = world
     await scout.call('create_task', { title: 'Rotate' })
@@ -160,7 +175,7 @@ describe('the digest', () => {
     const digest = await ana.call('get_digest')
     expect(JSON.stringify(digest).length).toBeLessThan(40_000)
     expect(digest).toMatchObject({
-      overdue: { at_least: 200, all: 'list_tasks {"overdue":true}' },
+      overdue: { at_least: 100, all: 'list_tasks {"overdue":true}' },
       questions: { count: 12, all: 'list_questions {"state":"open"}' },
     })
     expect(digest.overdue.rows).toHaveLength(5)

@@ -89,12 +89,11 @@ export const meTools = {
     title: 'Mark notifications read',
     does: 'Mark your notifications read up to one of them, that one included.',
     toolset: 'me',
-    noun: 'notification',
     convergent: true,
     input: z.strictObject({ up_to: idOf('notification') }),
     output: z.looseObject({ up_to: z.string(), unread: z.int() }),
     http: 'POST /notifications/read',
-    example: { up_to: 'N1' },
+    example: { up_to: 'N2' },
     run: async (tx, { up_to }) => {
       const marked = await markRead(tx, up_to)
       const left = await newestNews(tx, true, 100)

@@ -4,7 +4,7 @@ import { MOST_CHARACTERS } from './view.ts'
 /** How much of a text one answer carries where the caller says nothing, and at most. Offsets count UTF-16 units. */
 const PIECE = { usual: 10_000, most: 30_000 }
 
-export interface Piece {
+interface Piece {
   text: string
   offset: number
   total: number
@@ -29,7 +29,7 @@ export function pieceOf(text: string, offset = 0, limit = PIECE.usual): Piece {
 }
 
 /** Takes rows off the end of the longest of an answer's lists until it fits into one answer. Tells whether it had to. */
-export function fit(answer: object, lists: readonly unknown[][]): boolean {
+export function fitted(answer: object, lists: readonly unknown[][]): boolean {
   let cut = false
   while (JSON.stringify(answer).length > MOST_CHARACTERS - 2000) {
     const longest = lists.reduce((a, b) => (JSON.stringify(b).length > JSON.stringify(a).length ? b : a))

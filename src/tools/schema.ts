@@ -50,7 +50,7 @@ function portable(given: JsonSchema): JsonSchema {
       )
     } else if (key === 'items') kept[key] = portable(schema.items!)
     else if (key === 'anyOf') kept[key] = schema.anyOf!.map(portable)
-    else if (key === 'additionalProperties') kept[key] = value === false ? false : true
+    else if (key === 'additionalProperties') kept[key] = value !== false
     else kept[key] = value
   }
   return kept as JsonSchema

@@ -3,6 +3,7 @@ import { invalid } from '../model/error.ts'
 import { formatId, parseId } from '../model/id.ts'
 import { snippetOf, type Term, termsOf } from '../model/search.ts'
 import { partyNames } from '../store/actor.ts'
+import { artifactsOf } from '../store/artifact.ts'
 import { statusOf } from '../store/claim.ts'
 import { artifactText, commentText, type FullText, runText } from '../store/full-text.ts'
 import type { ReadTx } from '../store/handle.ts'
@@ -51,11 +52,11 @@ export const searchTools = {
 
   get_full_text: read({
     title: 'Get a full text',
-    does: 'The rest of a text that an answer cut, by offset: description or all steps of a task, comment, artifact or run summary.',
+    does: 'The rest of a text that an answer cut, by offset: description, all steps or the list of artifacts of a task; comment, artifact or run summary.',
     toolset: 'tasks',
     input: z.strictObject({
       id: z.string().describe('T, C, F or R.'),
-      part: z.enum(['description', 'steps']).optional(),
+      part: z.enum(['description', 'steps', 'artifacts']).optional(),
       offset: z.int().min(0).optional(),
       limit: z.int().min(1).max(30_000).optional(),
     }),
@@ -67,11 +68,7 @@ export const searchTools = {
       const id = formatId(kind, number)
       if (kind === 'task') {
         const task = await taskById(tx, number)
-        const { text, ...place } = pieceOf(
-          part === 'steps' ? await planText(tx, task) : task.description,
-          offset,
-          limit,
-        )
+        const { text, ...place } = pieceOf(await PARTS[part ?? 'description'](tx, task), offset, limit)
         const more = next(id, place.next_offset, part)
         return {
           id,
@@ -113,6 +110,26 @@ const TEXTS: Record<'comment' | 'artifact' | 'run', (tx: ReadTx, id: number) => 
 /** The literal call that goes on where a text was cut. */
 function next(id: string, offset: number | undefined, part?: string): { next?: string } {
   return offset === undefined ? {} : { next: `get_full_text ${JSON.stringify({ id, part, offset })}` }
+}
+
+const PARTS: Record<
+  'description' | 'steps' | 'artifacts',
+  (tx: ReadTx, task: Row<'tasks'>) => Promise<string>
+> = {
+  description: async (_tx, task) => task.description,
+  steps: planText,
+  artifacts: evidenceText,
+}
+
+/** All artifacts of a task, a line each. */
+async function evidenceText(tx: ReadTx, task: Row<'tasks'>): Promise<string> {
+  const artifacts = await artifactsOf(tx, task.id)
+  return artifacts
+    .map(
+      (each) =>
+        `${formatId('artifact', each.id)} [${each.kind}] ${each.title}${each.url ? ` ${each.url}` : ''}`,
+    )
+    .join('\n')
 }
 
 /** All steps of a task, one after another, with nothing cut. */

@@ -206,7 +206,7 @@ export async function runView(
 /** Which parts give way first where a task is too long for one answer, and how each is reached instead. */
 const GIVES_WAY = [
   ['comments', (id: string) => `list_comments {"task_id":"${id}"}`],
-  ['artifacts', (id: string) => `search {"query":"…","kinds":["artifact"]} (artifacts of ${id})`],
+  ['artifacts', (id: string) => `get_full_text {"id":"${id}","part":"artifacts"}`],
   ['subtasks', (id: string) => `list_tasks {"parent_id":"${id}"}`],
   ['steps', (id: string) => `get_full_text {"id":"${id}","part":"steps"}`],
 ] as const

@@ -43,6 +43,19 @@ describe('a task on its way', () => {
     })
   })
 
+  it('comes back open, not blocked, when what blocked it was finished meanwhile', async () => {
+    const { scout, ana } = world
+    await scout.call('create_tasks', { tasks: [{ title: 'Install' }, { title: 'Deliver' }] })
+    await scout.call('block_task', { id: 'T1', by: 'T2' })
+    await scout.call('complete_task', { id: 'T1' })
+    await ana.call('complete_task', { id: 'T2' })
+    expect(await scout.call('update_task', { id: 'T1', title: 'Install it' })).toMatchObject({
+      request_stale: 'A1',
+      status: 'open',
+    })
+    expect(await scout.call('get_task', { id: 'T1' })).not.toHaveProperty('blocked_by')
+  })
+
   it('goes to the Trash, and a second delete says so', async () => {
     const { scout } = world
     await scout.call('create_task', { title: 'A mistake' })

@@ -4,9 +4,9 @@ import type { Kind } from '../model/id.ts'
 import type { Outside } from '../model/outside.ts'
 import type { DestroyTx, ReadTx, WriteTx } from '../store/handle.ts'
 
-export type Effect = 'read' | 'write' | 'destroy'
-export type World = 'closed' | 'open'
-export type Toolset =
+type Effect = 'read' | 'write' | 'destroy'
+type World = 'closed' | 'open'
+type Toolset =
   | 'me'
   | 'tasks'
   | 'discussion'

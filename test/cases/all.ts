@@ -1,14 +1,21 @@
 import type { Cases } from '../cases.ts'
-import { artifactCases } from './artifact.ts'
-import { runCases } from './run.ts'
-import { workCases } from './work.ts'
-import { meCases } from './me.ts'
-import { searchCases } from './search.ts'
 import { approvalCases } from './approval.ts'
-import { questionCases } from './question.ts'
+import { artifactCases } from './artifact.ts'
 import { calendarCases } from './calendar.ts'
+import { commentCases } from './comment.ts'
 import { contextCases } from './context.ts'
+import { dependencyCases } from './dependency.ts'
+import { labelCases } from './label.ts'
+import { meCases } from './me.ts'
+import { projectCases } from './project.ts'
+import { questionCases } from './question.ts'
+import { runCases } from './run.ts'
+import { savedViewCases } from './saved-view.ts'
+import { searchCases } from './search.ts'
+import { stepCases } from './step.ts'
 import { taskCases } from './task.ts'
+import { trashCases } from './trash.ts'
+import { workCases } from './work.ts'
 
 /** The cases of every tool; a tool without five of them fails the proof. */
 export const CASES: Cases = {
@@ -22,4 +29,11 @@ export const CASES: Cases = {
   ...workCases,
   ...runCases,
   ...artifactCases,
+  ...commentCases,
+  ...dependencyCases,
+  ...labelCases,
+  ...projectCases,
+  ...savedViewCases,
+  ...stepCases,
+  ...trashCases,
 }

@@ -15,42 +15,119 @@ const after = async (w: World, ...calls: (() => Promise<unknown>)[]) => {
 
 export const taskCases: Cases = {
   get_task: [
-    { says: 'an open task', given: async (w) => (await one(w), id) },
+    {
+      says: 'an open task',
+      given: async (w) => {
+        await one(w)
+        return id
+      },
+    },
     {
       says: 'a task that waits for a person',
-      given: async (w) => (await after(w, () => w.scout.call('complete_task', id)), id),
+      given: async (w) => {
+        await after(w, () => w.scout.call('complete_task', id))
+        return id
+      },
     },
-    { says: 'a closed one', given: async (w) => (await after(w, () => w.ana.call('complete_task', id)), id) },
-    { says: 'in short', given: async (w) => (await one(w), { ...id, detail: 'concise' }) },
-    { says: 'with steps', given: async (w) => (await one(w, { steps: [{ title: 'Measure' }] }), id), by: (w) => w.ana },
+    {
+      says: 'a closed one',
+      given: async (w) => {
+        await after(w, () => w.ana.call('complete_task', id))
+        return id
+      },
+    },
+    {
+      says: 'in short',
+      given: async (w) => {
+        await one(w)
+        return { ...id, detail: 'concise' }
+      },
+    },
+    {
+      says: 'with steps',
+      given: async (w) => {
+        await one(w, { steps: [{ title: 'Measure' }] })
+        return id
+      },
+      by: (w) => w.ana,
+    },
   ],
   list_tasks: [
     { says: 'none', given: async () => ({}) },
-    { says: 'two', given: async (w) => (await after(w, () => one(w)), {}) },
-    { says: 'by status', given: async (w) => (await one(w), { status: ['open', 'done'] }) },
+    {
+      says: 'two',
+      given: async (w) => {
+        await after(w, () => one(w))
+        return {}
+      },
+    },
+    {
+      says: 'by status',
+      given: async (w) => {
+        await one(w)
+        return { status: ['open', 'done'] }
+      },
+    },
     {
       says: 'overdue ones in full',
-      given: async (w) => (await one(w, { due: '2026-11-01' }), { overdue: true, detail: 'detailed' }),
+      given: async (w) => {
+        await one(w, { due: '2026-11-01' })
+        return { overdue: true, detail: 'detailed' }
+      },
     },
     {
       says: 'a page, by a reader',
-      given: async (w) => (await after(w, () => one(w)), { limit: 1, sort: 'created' }),
+      given: async (w) => {
+        await after(w, () => one(w))
+        return { limit: 1, sort: 'created' }
+      },
       by: (w) => w.reader,
     },
   ],
   count_tasks: ['status', 'project', 'assignee', 'claim', 'label', 'priority', 'due_day'].map((group_by) => ({
     says: `by ${group_by}`,
-    given: async (w: World) => (await one(w, { assignee: 'builder', due: '2026-12-01' }), { group_by }),
+    given: async (w: World) => {
+      await one(w, { assignee: 'builder', due: '2026-12-01' })
+      return { group_by }
+    },
   })),
   get_task_history: [
-    { says: 'of a new task', given: async (w) => (await one(w), id) },
+    {
+      says: 'of a new task',
+      given: async (w) => {
+        await one(w)
+        return id
+      },
+    },
     {
       says: 'after a change',
-      given: async (w) => (await after(w, () => w.scout.call('update_task', { ...id, title: 'Order slates' })), id),
+      given: async (w) => {
+        await after(w, () => w.scout.call('update_task', { ...id, title: 'Order slates' }))
+        return id
+      },
     },
-    { says: 'of a trashed task', given: async (w) => (await after(w, () => w.scout.call('delete_task', id)), id) },
-    { says: 'one row', given: async (w) => (await after(w, () => w.scout.call('complete_task', id)), { ...id, limit: 1 }) },
-    { says: 'by a reader', given: async (w) => (await one(w), id), by: (w) => w.reader },
+    {
+      says: 'of a trashed task',
+      given: async (w) => {
+        await after(w, () => w.scout.call('delete_task', id))
+        return id
+      },
+    },
+    {
+      says: 'one row',
+      given: async (w) => {
+        await after(w, () => w.scout.call('complete_task', id))
+        return { ...id, limit: 1 }
+      },
+    },
+    {
+      says: 'by a reader',
+      given: async (w) => {
+        await one(w)
+        return id
+      },
+      by: (w) => w.reader,
+    },
   ],
   create_task: [
     { says: 'the first one', given: async () => ({ title: 'Order tiles' }) },
@@ -71,10 +148,19 @@ export const taskCases: Cases = {
         }
       },
     },
-    { says: 'a likely duplicate', given: async (w) => (await one(w), { title: 'Order tiles' }) },
+    {
+      says: 'a likely duplicate',
+      given: async (w) => {
+        await one(w)
+        return { title: 'Order tiles' }
+      },
+    },
     {
       says: 'under a parent that waits',
-      given: async (w) => (await after(w, () => w.scout.call('complete_task', id)), { title: 'Part', parent_id: 'T1' }),
+      given: async (w) => {
+        await after(w, () => w.scout.call('complete_task', id))
+        return { title: 'Part', parent_id: 'T1' }
+      },
     },
     {
       says: 'a recurring one, by a person',
@@ -86,15 +172,28 @@ export const taskCases: Cases = {
     { says: 'two', given: async () => ({ tasks: [{ title: 'One' }, { title: 'Two' }] }) },
     {
       says: 'with order',
-      given: async () => ({ tasks: [{ title: 'Lay', depends_on: ['order'] }, { ref: 'order', title: 'Order' }] }),
+      given: async () => ({
+        tasks: [
+          { title: 'Lay', depends_on: ['order'] },
+          { ref: 'order', title: 'Order' },
+        ],
+      }),
     },
     {
       says: 'a tree',
-      given: async () => ({ tasks: [{ ref: 'floor', title: 'Floor' }, { title: 'Lay', parent_id: 'floor' }] }),
+      given: async () => ({
+        tasks: [
+          { ref: 'floor', title: 'Floor' },
+          { title: 'Lay', parent_id: 'floor' },
+        ],
+      }),
     },
     {
       says: 'that wait for an older one',
-      given: async (w) => (await one(w), { tasks: [{ title: 'Lay', depends_on: ['T1'] }] }),
+      given: async (w) => {
+        await one(w)
+        return { tasks: [{ title: 'Lay', depends_on: ['T1'] }] }
+      },
     },
     {
       says: 'with steps, by a person',
@@ -103,128 +202,343 @@ export const taskCases: Cases = {
     },
   ],
   update_task: [
-    { says: 'a new title', given: async (w) => (await one(w), { ...id, title: 'Order slates' }) },
+    {
+      says: 'a new title',
+      given: async (w) => {
+        await one(w)
+        return { ...id, title: 'Order slates' }
+      },
+    },
     {
       says: 'cleared fields',
-      given: async (w) => (await one(w, { due: '2026-12-01', assignee: 'builder' }), { ...id, due: null, assignee: null }),
+      given: async (w) => {
+        await one(w, { due: '2026-12-01', assignee: 'builder' })
+        return { ...id, due: null, assignee: null }
+      },
     },
     {
       says: 'that voids one’s own request',
-      given: async (w) => (await after(w, () => w.scout.call('complete_task', id)), { ...id, description: 'More' }),
+      given: async (w) => {
+        await after(w, () => w.scout.call('complete_task', id))
+        return { ...id, description: 'More' }
+      },
     },
     {
       says: 'of an auto-OK task',
-      given: async (w) => (await after(w, () => w.autoOk('T1')), { ...id, title: 'Order slates' }),
+      given: async (w) => {
+        await after(w, () => w.autoOk('T1'))
+        return { ...id, title: 'Order slates' }
+      },
     },
     {
       says: 'of a signed-off task, by a person',
-      given: async (w) => (await after(w, () => w.ana.call('complete_task', id)), { ...id, description: 'Late' }),
+      given: async (w) => {
+        await after(w, () => w.ana.call('complete_task', id))
+        return { ...id, description: 'Late' }
+      },
       by: (w) => w.ana,
     },
-    { says: 'with the version', given: async (w) => (await one(w), { ...id, priority: 'high', expected_version: 1 }) },
+    {
+      says: 'with the version',
+      given: async (w) => {
+        await one(w)
+        return { ...id, priority: 'high', expected_version: 1 }
+      },
+    },
   ],
   update_tasks: [
     {
       says: 'one patch for two',
-      given: async (w) => (await after(w, () => one(w)), { ids: ['T1', 'T2'], patch: { priority: 'low' } }),
+      given: async (w) => {
+        await after(w, () => one(w))
+        return { ids: ['T1', 'T2'], patch: { priority: 'low' } }
+      },
     },
     {
       says: 'different values',
       given: async (w) => {
         await after(w, () => one(w))
-        return { updates: [{ id: 'T1', title: 'A' }, { id: 'T2', due: '2026-12-24' }] }
+        return {
+          updates: [
+            { id: 'T1', title: 'A' },
+            { id: 'T2', due: '2026-12-24' },
+          ],
+        }
       },
     },
-    { says: 'that is so already', given: async (w) => (await one(w), { ids: ['T1'], patch: { priority: 'normal' } }) },
+    {
+      says: 'that is so already',
+      given: async (w) => {
+        await one(w)
+        return { ids: ['T1'], patch: { priority: 'normal' } }
+      },
+    },
     {
       says: 'a new parent',
-      given: async (w) => (await after(w, () => one(w)), { updates: [{ id: 'T2', parent_id: 'T1' }] }),
+      given: async (w) => {
+        await after(w, () => one(w))
+        return { updates: [{ id: 'T2', parent_id: 'T1' }] }
+      },
     },
-    { says: 'by a person', given: async (w) => (await one(w), { ids: ['T1'], patch: { assignee: 'me' } }), by: (w) => w.ana },
+    {
+      says: 'by a person',
+      given: async (w) => {
+        await one(w)
+        return { ids: ['T1'], patch: { assignee: 'me' } }
+      },
+      by: (w) => w.ana,
+    },
   ],
   merge_tasks: [
-    { says: 'a twin', given: async (w) => (await after(w, () => one(w)), { ...id, duplicates: ['T2'] }) },
+    {
+      says: 'a twin',
+      given: async (w) => {
+        await after(w, () => one(w))
+        return { ...id, duplicates: ['T2'] }
+      },
+    },
     {
       says: 'two twins',
-      given: async (w) => (await after(w, () => one(w), () => one(w)), { ...id, duplicates: ['T2', 'T3'] }),
+      given: async (w) => {
+        await after(
+          w,
+          () => one(w),
+          () => one(w),
+        )
+        return { ...id, duplicates: ['T2', 'T3'] }
+      },
     },
     {
       says: 'one that others wait for',
-      given: async (w) => (await after(w, () => one(w), () => one(w, { depends_on: ['T2'] })), { ...id, duplicates: ['T2'] }),
+      given: async (w) => {
+        await after(
+          w,
+          () => one(w),
+          () => one(w, { depends_on: ['T2'] }),
+        )
+        return { ...id, duplicates: ['T2'] }
+      },
     },
     {
       says: 'one with a subtask',
       given: async (w) => {
-        await after(w, () => one(w), () => one(w, { title: 'Part', parent_id: 'T2' }))
+        await after(
+          w,
+          () => one(w),
+          () => one(w, { title: 'Part', parent_id: 'T2' }),
+        )
         return { ...id, duplicates: ['T2'] }
       },
     },
-    { says: 'by a person', given: async (w) => (await after(w, () => one(w)), { ...id, duplicates: ['T2'] }), by: (w) => w.ana },
+    {
+      says: 'by a person',
+      given: async (w) => {
+        await after(w, () => one(w))
+        return { ...id, duplicates: ['T2'] }
+      },
+      by: (w) => w.ana,
+    },
   ],
   set_recurrence: [
-    { says: 'a first rule', given: async (w) => (await one(w), { ...id, rule: 'every monday' }) },
+    {
+      says: 'a first rule',
+      given: async (w) => {
+        await one(w)
+        return { ...id, rule: 'every monday' }
+      },
+    },
     {
       says: 'another rule',
-      given: async (w) => (await one(w, { recurrence: 'daily' }), { ...id, rule: 'FREQ=WEEKLY;BYDAY=FR' }),
+      given: async (w) => {
+        await one(w, { recurrence: 'daily' })
+        return { ...id, rule: 'FREQ=WEEKLY;BYDAY=FR' }
+      },
     },
-    { says: 'none any more', given: async (w) => (await one(w, { recurrence: 'daily' }), { ...id, rule: null }) },
+    {
+      says: 'none any more',
+      given: async (w) => {
+        await one(w, { recurrence: 'daily' })
+        return { ...id, rule: null }
+      },
+    },
     {
       says: 'counted from completion',
-      given: async (w) => (await one(w, { due: '2026-12-01' }), { ...id, rule: 'every 2 weeks', anchor: 'completion' }),
+      given: async (w) => {
+        await one(w, { due: '2026-12-01' })
+        return { ...id, rule: 'every 2 weeks', anchor: 'completion' }
+      },
     },
-    { says: 'by a person, in Spanish', given: async (w) => (await one(w), { ...id, rule: 'cada lunes' }), by: (w) => w.ana },
+    {
+      says: 'by a person, in Spanish',
+      given: async (w) => {
+        await one(w)
+        return { ...id, rule: 'cada lunes' }
+      },
+      by: (w) => w.ana,
+    },
   ],
   complete_task: [
-    { says: 'one that needs a person', given: async (w) => (await one(w), { ...id, summary: 'Ordered.' }) },
-    { says: 'an auto-OK one', given: async (w) => (await after(w, () => w.autoOk('T1')), { ...id, summary: 'Ordered.' }) },
-    { says: 'by a person', given: async (w) => (await one(w), id), by: (w) => w.ana },
+    {
+      says: 'one that needs a person',
+      given: async (w) => {
+        await one(w)
+        return { ...id, summary: 'Ordered.' }
+      },
+    },
+    {
+      says: 'an auto-OK one',
+      given: async (w) => {
+        await after(w, () => w.autoOk('T1'))
+        return { ...id, summary: 'Ordered.' }
+      },
+    },
+    {
+      says: 'by a person',
+      given: async (w) => {
+        await one(w)
+        return id
+      },
+      by: (w) => w.ana,
+    },
     {
       says: 'one for which another waits',
-      given: async (w) => (await after(w, () => one(w, { title: 'Lay', depends_on: ['T1'], assignee: 'builder' })), id),
+      given: async (w) => {
+        await after(w, () => one(w, { title: 'Lay', depends_on: ['T1'], assignee: 'builder' }))
+        return id
+      },
       by: (w) => w.ana,
     },
     {
       says: 'a recurring one',
-      given: async (w) => (await one(w, { recurrence: 'every monday', due: '2026-11-30' }), id),
+      given: async (w) => {
+        await one(w, { recurrence: 'every monday', due: '2026-11-30' })
+        return id
+      },
       by: (w) => w.ana,
     },
     {
       says: 'a subtask',
-      given: async (w) => (await after(w, () => one(w, { title: 'Part', parent_id: 'T1' })), { id: 'T2' }),
+      given: async (w) => {
+        await after(w, () => one(w, { title: 'Part', parent_id: 'T1' }))
+        return { id: 'T2' }
+      },
       by: (w) => w.ana,
     },
   ],
   cancel_task: [
-    { says: 'one that needs a person', given: async (w) => (await one(w), { ...id, reason: 'Not needed.' }) },
-    { says: 'an auto-OK one', given: async (w) => (await after(w, () => w.autoOk('T1')), { ...id, reason: 'Not needed.' }) },
-    { says: 'by a person', given: async (w) => (await one(w), { ...id, reason: 'Not needed.' }), by: (w) => w.ana },
+    {
+      says: 'one that needs a person',
+      given: async (w) => {
+        await one(w)
+        return { ...id, reason: 'Not needed.' }
+      },
+    },
+    {
+      says: 'an auto-OK one',
+      given: async (w) => {
+        await after(w, () => w.autoOk('T1'))
+        return { ...id, reason: 'Not needed.' }
+      },
+    },
+    {
+      says: 'by a person',
+      given: async (w) => {
+        await one(w)
+        return { ...id, reason: 'Not needed.' }
+      },
+      by: (w) => w.ana,
+    },
     {
       says: 'a recurring one',
-      given: async (w) => (await one(w, { recurrence: 'daily' }), { ...id, reason: 'Skip.' }),
+      given: async (w) => {
+        await one(w, { recurrence: 'daily' })
+        return { ...id, reason: 'Skip.' }
+      },
       by: (w) => w.ana,
     },
     {
       says: 'what an agent asked to have done',
-      given: async (w) => (await after(w, () => w.scout.call('complete_task', id)), { ...id, reason: 'No.' }),
+      given: async (w) => {
+        await after(w, () => w.scout.call('complete_task', id))
+        return { ...id, reason: 'No.' }
+      },
       by: (w) => w.ana,
     },
   ],
   reopen_task: [
-    { says: 'a done one', given: async (w) => (await after(w, () => w.ana.call('complete_task', id)), { ...id, reason: 'Wrong.' }) },
-    { says: 'a cancelled one', given: async (w) => (await after(w, () => w.ana.call('cancel_task', { ...id, reason: 'x' })), id) },
-    { says: 'one’s own request', given: async (w) => (await after(w, () => w.scout.call('complete_task', id)), id) },
+    {
+      says: 'a done one',
+      given: async (w) => {
+        await after(w, () => w.ana.call('complete_task', id))
+        return { ...id, reason: 'Wrong.' }
+      },
+    },
+    {
+      says: 'a cancelled one',
+      given: async (w) => {
+        await after(w, () => w.ana.call('cancel_task', { ...id, reason: 'x' }))
+        return id
+      },
+    },
+    {
+      says: 'one’s own request',
+      given: async (w) => {
+        await after(w, () => w.scout.call('complete_task', id))
+        return id
+      },
+    },
     {
       says: 'an agent’s request, by a person',
-      given: async (w) => (await after(w, () => w.scout.call('complete_task', id)), { ...id, reason: 'Wait.' }),
+      given: async (w) => {
+        await after(w, () => w.scout.call('complete_task', id))
+        return { ...id, reason: 'Wait.' }
+      },
       by: (w) => w.ana,
     },
-    { says: 'one that is open', given: async (w) => (await one(w), id) },
+    {
+      says: 'one that is open',
+      given: async (w) => {
+        await one(w)
+        return id
+      },
+    },
   ],
   delete_task: [
-    { says: 'an open one', given: async (w) => (await one(w), id) },
-    { says: 'with a subtask', given: async (w) => (await after(w, () => one(w, { title: 'Part', parent_id: 'T1' })), id) },
-    { says: 'that awaits a person', given: async (w) => (await after(w, () => w.scout.call('complete_task', id)), id) },
-    { says: 'a signed-off one', given: async (w) => (await after(w, () => w.ana.call('complete_task', id)), id) },
-    { says: 'by a person', given: async (w) => (await one(w), id), by: (w) => w.ana },
+    {
+      says: 'an open one',
+      given: async (w) => {
+        await one(w)
+        return id
+      },
+    },
+    {
+      says: 'with a subtask',
+      given: async (w) => {
+        await after(w, () => one(w, { title: 'Part', parent_id: 'T1' }))
+        return id
+      },
+    },
+    {
+      says: 'that awaits a person',
+      given: async (w) => {
+        await after(w, () => w.scout.call('complete_task', id))
+        return id
+      },
+    },
+    {
+      says: 'a signed-off one',
+      given: async (w) => {
+        await after(w, () => w.ana.call('complete_task', id))
+        return id
+      },
+    },
+    {
+      says: 'by a person',
+      given: async (w) => {
+        await one(w)
+        return id
+      },
+      by: (w) => w.ana,
+    },
   ],
 }

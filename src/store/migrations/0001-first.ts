@@ -61,6 +61,7 @@ CREATE INDEX tasks_by_creation ON tasks (account, created_at, id) WHERE trash IS
 CREATE INDEX tasks_by_due ON tasks (account, due, id) WHERE trash IS NULL AND due IS NOT NULL;
 CREATE INDEX tasks_by_schedule ON tasks (account, scheduled, id) WHERE trash IS NULL AND scheduled IS NOT NULL;
 CREATE INDEX tasks_blocked ON tasks (account, id) WHERE trash IS NULL AND status = 'blocked';
+CREATE INDEX tasks_by_blocker ON tasks (account, blocked_by) WHERE blocked_by IS NOT NULL;
 CREATE INDEX tasks_by_close ON tasks (account, closed_at, id) WHERE trash IS NULL AND closed_at IS NOT NULL;
 CREATE INDEX tasks_by_trash ON tasks (account, trash) WHERE trash IS NOT NULL;
 CREATE UNIQUE INDEX tasks_one_successor ON tasks (account, succeeds) WHERE succeeds IS NOT NULL;

@@ -1,0 +1,106 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { type HttpWorld, newHttpWorld } from '../../test/http.ts'
+import { issueSignInLink, LINK_MS, SESSION_MS } from '../auth/console.ts'
+import { sessionCookie } from './caller.ts'
+import { limitOf } from './rate.ts'
+
+let door: HttpWorld
+beforeEach(async () => {
+  door = await newHttpWorld()
+})
+afterEach(() => door.close())
+
+const newLink = () => issueSignInLink(door.world.done.store, door.world.account)
+const post = (path: string, headers: Record<string, string> = {}) =>
+  door.nobody.send('POST', path, { headers })
+
+describe('a sign-in link', () => {
+  it('is shown, not used, by any number of GETs and HEADs', async () => {
+    const link = await newLink()
+    for (const method of ['GET', 'GET', 'HEAD', 'GET']) {
+      const page = await door.nobody.send(method, link)
+      expect([page.status, page.headers['set-cookie']]).toEqual([200, undefined])
+    }
+    expect((await door.nobody.get(link)).text).not.toContain(link.slice('/sign-in/'.length))
+    expect((await post(link)).status).toBe(303)
+  })
+
+  it('is used up by the first POST, also of several at once', async () => {
+    const link = await newLink()
+    const answers = await Promise.all(Array.from({ length: 5 }, () => post(link)))
+    expect(answers.filter((each) => each.status === 303)).toHaveLength(1)
+    const late = await post(link)
+    expect([late.status, late.headers['set-cookie']]).toEqual([410, undefined])
+    expect(late.text).toContain('donectl signin-link')
+  })
+
+  it('expires, and one that never was looks the same', async () => {
+    const link = await newLink()
+    door.world.pass(LINK_MS + 1)
+    const expired = await post(link)
+    const never = await post('/sign-in/in_never')
+    expect([expired.status, expired.text]).toEqual([never.status, never.text])
+  })
+
+  it('can’t be used by another site’s page', async () => {
+    const link = await newLink()
+    expect(
+      (await post(link, { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' })).status,
+    ).toBe(403)
+    expect((await post(link, { origin: door.origin, 'sec-fetch-site': 'same-origin' })).status).toBe(303)
+  })
+
+  it('may be tried only so often', async () => {
+    const tries = []
+    for (let i = 0; i < 25; i++) tries.push((await post(`/sign-in/in_${i}`)).status)
+    expect(tries.slice(0, 20)).toEqual(Array(20).fill(410))
+    expect(tries.slice(20)).toEqual(Array(5).fill(429))
+    const link = await newLink()
+    const refused = await post(link)
+    expect([refused.status, Number(refused.headers['retry-after'])]).toEqual([429, expect.any(Number)])
+  })
+})
+
+describe('a session', () => {
+  it('lives in a cookie that scripts and other sites don’t get, and ends', async () => {
+    const link = await newLink()
+    const [cookie] = (await post(link)).headers['set-cookie']!
+    expect(cookie).toMatch(
+      /^done_session=session_[\w-]{43}; Max-Age=2592000; Path=\/; HttpOnly; SameSite=Strict$/,
+    )
+    const headers = { cookie: cookie!.split(';')[0]! }
+    expect((await door.nobody.send('GET', '/sign-off', { headers })).status).toBe(200)
+    door.world.pass(SESSION_MS + 1)
+    expect((await door.nobody.send('GET', '/sign-off', { headers })).status).toBe(401)
+  })
+
+  it('is replaced when its person signs in again, and ends by signing out', async () => {
+    const ana = await door.browser()
+    const again = await ana.send('POST', await newLink())
+    expect(again.status).toBe(303)
+    expect((await ana.get('/sign-off')).status).toBe(401)
+    const other = await door.browser()
+    const out = await other.form('/sign-out', {})
+    expect(out.headers['set-cookie']![0]).toMatch(/^done_session=; Max-Age=0/)
+    expect((await other.get('/sign-off')).status).toBe(401)
+  })
+
+  it('has a name and a flag that bind it to HTTPS where the site is', () => {
+    const set: string[] = []
+    const context = { header: (_name: string, value: string) => set.push(value) }
+    sessionCookie('https://done.example.org').set(context as never, 'secret', 60)
+    expect(set).toEqual(['__Host-done=secret; Max-Age=60; Path=/; HttpOnly; Secure; SameSite=Strict'])
+  })
+})
+
+describe('a limit', () => {
+  it('forgets after its time, and never keeps more than it needs', () => {
+    let now = 0
+    const limit = limitOf(2, 1000, () => now)
+    expect([limit.try('a'), limit.try('a'), limit.try('a'), limit.try('b')]).toEqual([0, 0, 1, 0])
+    now = 1001
+    expect(limit.try('a')).toBe(0)
+    for (let i = 0; i < 20_000; i++) limit.try(`x${i}`)
+    expect(limit.try('y')).toBe(0)
+  })
+})

@@ -1,0 +1,29 @@
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { newWorld, type World } from '../../test/world.ts'
+import { openSqlite } from './sqlite.ts'
+
+let world: World
+beforeEach(async () => {
+  world = await newWorld()
+})
+afterEach(() => world.close())
+
+const IDS = `(SELECT value FROM json_each('[1]'))`
+
+it.each([
+  `SELECT task FROM dependencies WHERE account = 1 AND depends_on IN ${IDS} AND removed_at IS NULL`,
+  `SELECT task FROM task_labels WHERE account = 1 AND label = 'ops' AND trash = 4`,
+  `SELECT id FROM tasks WHERE account = 1 AND parent IN ${IDS} AND trash IS NULL`,
+  `SELECT id FROM tasks WHERE account = 1 AND trash = 4`,
+  `SELECT id FROM events WHERE account = 1 AND task = 1 AND kind = 'loop_damped' AND at > 5`,
+  `SELECT tl.task, l.name FROM task_labels tl JOIN labels l ON l.account = tl.account AND l.name_key = tl.label
+   WHERE tl.account = 1 AND tl.task IN ${IDS} AND tl.removed_at IS NULL ORDER BY tl.label`,
+])('a query that names a row does not read the whole account: %s', (query) => {
+  const db = openSqlite(join(world.dir, 'done.db'), 'read')
+  const plan = db.prepare(`EXPLAIN QUERY PLAN ${query}`).all([]) as { detail: string }[]
+  db.close()
+  const searches = plan.map(({ detail }) => detail).filter((detail) => detail.startsWith('SEARCH'))
+  expect(searches.length).toBeGreaterThan(0)
+  for (const search of searches) expect(search).not.toMatch(/\(account=\?\)/)
+})

@@ -1,0 +1,84 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { cleanEnv, DONECTL, donectl } from './process.ts'
+
+/** The built program as a server on a fresh folder, as a user has it. */
+export interface RunningServer {
+  dir: string
+  site: string
+  token(name: string, scope: 'read' | 'write', ...more: string[]): Promise<string>
+  /** The cookie of the owner, signed in by a fresh link. */
+  session(): Promise<string>
+  /** An operation for people, with a session's cookie. */
+  people(
+    cookie: string,
+    method: string,
+    path: string,
+    body?: object,
+  ): Promise<{ status: number; body: Record<string, any> }>
+  stop(): Promise<void>
+}
+
+export async function startServer(): Promise<RunningServer> {
+  const dir = mkdtempSync(join(tmpdir(), 'done-server-'))
+  const child = spawn(process.execPath, [DONECTL, 'serve', '--data', dir, '--port', '0'], {
+    env: cleanEnv(),
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const site = await addressOf(child)
+  return {
+    dir,
+    site,
+    async token(name, scope, ...more) {
+      const { stdout, stderr } = await donectl([
+        'token',
+        'create',
+        '--name',
+        name,
+        '--scope',
+        scope,
+        '--data',
+        dir,
+        ...more,
+      ])
+      if (!stdout) throw new Error(stderr)
+      return stdout.trim()
+    },
+    async session() {
+      const { stdout } = await donectl(['signin-link', '--data', dir])
+      const entered = await fetch(stdout.trim(), {
+        method: 'POST',
+        redirect: 'manual',
+        headers: { origin: site },
+      })
+      return entered.headers.getSetCookie()[0]!.split(';')[0]!
+    },
+    async people(cookie, method, path, body) {
+      const response = await fetch(`${site}/api/people${path}`, {
+        method,
+        headers: { cookie, origin: site, ...(body ? { 'content-type': 'application/json' } : {}) },
+        ...(body ? { body: JSON.stringify(body) } : {}),
+      })
+      return { status: response.status, body: (await response.json()) as Record<string, any> }
+    },
+    async stop() {
+      const ended = new Promise((resolve) => child.once('exit', resolve))
+      child.kill('SIGTERM')
+      await ended
+      rmSync(dir, { recursive: true, force: true })
+    },
+  }
+}
+
+function addressOf(child: ChildProcess): Promise<string> {
+  return new Promise((resolve, reject) => {
+    child.once('exit', (code) => reject(new Error(`The server ended with ${code}.`)))
+    createInterface({ input: child.stdout! }).on('line', (line) => {
+      const address = /http:\/\/127\.0\.0\.1:\d+/.exec(line)
+      if (address) resolve(address[0])
+    })
+  })
+}
