@@ -51,8 +51,7 @@ export function messagePage(
     person?: PersonActor | undefined
   },
 ): Response {
-  const [first, ...rest] = page.lines
-  const body = html`<h1>${page.title}</h1><p class="lead">${first}</p>${rest.map((line) => html`<p class="lead">${line}</p>`)}`
+  const body = html`<h1>${page.title}</h1>${page.lines.map((line) => html`<div class="lead">${line}</div>`)}`
   return sendPage(c, { ...page, body })
 }
 

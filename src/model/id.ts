@@ -8,6 +8,7 @@ const ID_LETTERS = {
   run: 'R',
   comment: 'C',
   request: 'A',
+  sign_off: 'V',
   question: 'Q',
   artifact: 'F',
   agent: 'G',

@@ -36,7 +36,6 @@ async function refused(name: string, input: object = {}, by: Actor = ana): Promi
 /** A person of another role, with a session that the database knows as such. */
 const withRole = (role: PersonActor['role']): PersonActor => ({ ...ana, role })
 
-// biome-ignore lint/suspicious/noExplicitAny: tests read rows of every table, and assert what they read
 type Row = Record<string, any>
 
 /** Every row of every table of the account's content. */

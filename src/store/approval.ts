@@ -373,7 +373,7 @@ async function signOff(
   await requireLiveSession(tx)
   const row = {
     account: tx.account,
-    id: await nextNumber(tx, 'request'),
+    id: await nextNumber(tx, 'sign_off'),
     task: task.id,
     request: request?.id ?? null,
     content_version: task.content_version,
