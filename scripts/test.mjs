@@ -26,7 +26,7 @@ let failed = 0
 try {
   const { numPassedTests, numFailedTests, numFailedTestSuites } = JSON.parse(readFileSync(report, 'utf8'))
   passed = numPassedTests
-  failed = Math.max(numFailedTests, status === 0 ? 0 : numFailedTestSuites || 1)
+  failed = numFailedTests || (status === 0 ? 0 : numFailedTestSuites || 1)
 } catch {
   failed = 1
 }
