@@ -83,6 +83,20 @@ describe('a dependency', () => {
     })
   })
 
+  it('on something that was done and then deleted blocks as well, and is named', async () => {
+    const { scout, ana } = world
+    await scout.call('create_tasks', {
+      tasks: [
+        { title: 'Dig', ref: 'dig' },
+        { title: 'Plant', depends_on: ['dig'] },
+      ],
+    })
+    await ana.call('complete_task', { id: 'T1' })
+    await scout.call('delete_task', { id: 'T1' })
+    const refusal = await scout.refused('complete_task', { id: 'T2' })
+    expect(refusal).toMatchObject({ code: 'blocked', details: { allowed: ['T1 Dig (in the Trash, X1)'] } })
+  })
+
   it('on something in the Trash still blocks, and is told as a deadlock with its path', async () => {
     const { scout } = world
     await scout.call('create_task', { title: 'Party', parent_id: 'T4' })

@@ -87,5 +87,7 @@ describe('bad input', () => {
       details: { allowed: ['urgent', 'high', 'normal', 'low'] },
     })
     expect(await scout.refused('get_task', { id: '9999' })).toMatchObject({ code: 'not_found' })
+    const odd = JSON.parse('{"title":"x","__proto__":{"auto_ok":true}}') as Record<string, unknown>
+    expect(await scout.refused('create_task', odd)).toMatchObject({ code: 'unknown_argument' })
   })
 })
