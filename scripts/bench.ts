@@ -247,9 +247,7 @@ function words(count: number): string {
   )
 }
 
-async function connect(
-  transport: Parameters<Client['connect']>[0],
-): Promise<Client> {
+async function connect(transport: Parameters<Client['connect']>[0]): Promise<Client> {
   const client = new Client({ name: 'bench', version: '1' }, { versionNegotiation: { mode: 'auto' } })
   await client.connect(transport)
   return client

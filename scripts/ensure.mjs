@@ -53,11 +53,13 @@ export function ensureBuilt() {
   if (!existsSync(built) || statSync(built).mtimeMs <= newest) build()
 }
 
-/** Bundles the program and the chores; what the bundler says goes to stderr. */
+/** Bundles the program and the chores; the bundler is heard only where it fails. */
 export function build() {
-  run(process.execPath, [join(root, 'node_modules', 'tsdown', 'dist', 'run.mjs')], {
-    stdio: ['ignore', 2, 2],
-  })
+  const bundler = join(root, 'node_modules', 'tsdown', 'dist', 'run.mjs')
+  const { status, stdout, stderr } = spawnSync(process.execPath, [bundler], { cwd: root, encoding: 'utf8' })
+  if (status === 0) return
+  console.error(`${stdout}${stderr}The build failed.`)
+  process.exit(1)
 }
 
 function filesBelow(dir) {

@@ -1,13 +1,16 @@
-import { spawn } from 'node:child_process'
 import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { ensureBuilt, ensureInstalled, root } from './ensure.mjs'
 
 ensureInstalled()
 ensureBuilt()
-const server = spawn(
-  process.execPath,
-  [join(root, 'dist', 'donectl.js'), 'serve', ...process.argv.slice(2)],
-  { stdio: 'inherit' },
-)
-for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => server.kill(signal))
-server.on('exit', (code, signal) => process.exit(signal ? 1 : (code ?? 1)))
+
+// npm does not hand a signal on to what it started; without it, the server ends too.
+const npm = process.ppid
+setInterval(() => {
+  if (process.ppid !== npm) process.kill(process.pid, 'SIGTERM')
+}, 500).unref()
+
+const donectl = join(root, 'dist', 'donectl.js')
+process.argv = [process.argv[0], donectl, 'serve', ...process.argv.slice(2)]
+await import(pathToFileURL(donectl).href)

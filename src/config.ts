@@ -1,5 +1,5 @@
 import { homedir } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 
 /** Every setting of the server: where it comes from, what it defaults to, what it means. */
 export interface Config {
@@ -19,23 +19,41 @@ export interface Config {
 
 type Flags = Partial<Record<'data' | 'port' | 'host' | 'site', string>>
 
-/** Settings from flags, then the environment, then defaults. Throws on a port that is none. */
+/** Settings from flags, then the environment, then defaults. Throws on a port that is none, and on an open host without a site. */
 export function readConfig(flags: Flags, env: NodeJS.ProcessEnv): Config {
   const port = Number(flags.port ?? env.DONE_PORT ?? 4747)
   if (!Number.isInteger(port) || port < 0 || port > 65_535) {
     throw new Error(`"${flags.port ?? env.DONE_PORT}" is not a port. Give a number from 0 to 65535.`)
   }
   const host = flags.host ?? env.DONE_HOST ?? '127.0.0.1'
+  const site = flags.site ?? env.DONE_SITE
+  if (site === undefined && !isLoopback(host)) {
+    throw new Error(
+      `With the host ${host} others can reach Done, so it needs the address that they open: give --site (or DONE_SITE), such as https://done.example.org.`,
+    )
+  }
+  const address = (site ?? `http://${host.includes(':') ? `[${host}]` : host}:${port}`).replace(/\/$/, '')
+  if (!URL.canParse(address)) {
+    throw new Error(
+      `"${address}" is not an address. Give --site as in https://done.example.org, and --host as a name or an IP address.`,
+    )
+  }
   return {
-    dataDir: flags.data ?? env.DONE_DATA ?? join(homedir(), '.done'),
+    dataDir: dataFolder(flags, env),
     port,
     host,
-    site: (
-      flags.site ??
-      env.DONE_SITE ??
-      `http://${host.includes(':') ? `[${host}]` : host}:${port}`
-    ).replace(/\/$/, ''),
+    site: address,
     owner: env.DONE_OWNER ?? 'Owner',
     zone: env.DONE_ZONE ?? Intl.DateTimeFormat().resolvedOptions().timeZone,
   }
+}
+
+/** The folder that the flags or the environment name, from the root: what is printed for a host has to work from anywhere. */
+export function dataFolder(flags: Flags, env: NodeJS.ProcessEnv): string {
+  return resolve(flags.data ?? env.DONE_DATA ?? join(homedir(), '.done'))
+}
+
+/** Whether only this machine reaches the address. */
+export function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(host)
 }

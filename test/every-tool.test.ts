@@ -1,14 +1,23 @@
+import { createHash } from 'node:crypto'
 import { channel } from 'node:diagnostics_channel'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { sql } from 'kysely'
 import { afterAll, describe, expect, it } from 'vitest'
+import { NEWS } from '../src/mcp/changes.ts'
+import type { EventKind } from '../src/model/event.ts'
+import { type ReadTx, sqlOf, type WriteTx } from '../src/store/handle.ts'
+import { openSqlite } from '../src/store/sqlite.ts'
 import {
   CONVERGENT_TOOLS,
   DESTRUCTIVE_TOOLS,
   OPEN_WORLD_TOOLS,
   TOOL_NAMES,
+  toolNamed,
   WRITE_TOOLS,
 } from '../src/tools/effects.ts'
+import type { OpenRead } from '../src/tools/tool.ts'
 import { CASES } from './cases/all.ts'
 import type { Case } from './cases.ts'
 import { evidencePage } from './evidence.ts'
@@ -18,6 +27,10 @@ import { newWorld, type World } from './world.ts'
 
 /** What every tool was seen to do, over all of its cases. */
 const seen = new Map<string, Difference[]>()
+/** The kinds of events of which somebody got news. */
+const newsKinds = new Set<EventKind>()
+/** Writes tried on the handle of reads, each of which the database refused. */
+const wall = { tools: new Set<string>(), attempts: 0 }
 const MINUTE = 60_000
 
 describe.each(TOOL_NAMES)('%s', (name) => {
@@ -30,7 +43,7 @@ describe.each(TOOL_NAMES)('%s', (name) => {
   it.each(cases)('does what its hints say: $says', (each) =>
     inWorld(each, async (world, call) => {
       const before = snapshot(world.dir)
-      const connections = await countConnections(call)
+      const { connections, files } = await watched(world, call)
       const found = difference(before, snapshot(world.dir))
       seen.set(name, [...(seen.get(name) ?? []), found])
       if (!WRITE_TOOLS.has(name)) expect(found, 'a read changes no row').toSatisfy(isEmpty)
@@ -39,9 +52,28 @@ describe.each(TOOL_NAMES)('%s', (name) => {
         expect(found.replaced, 'no authored value is replaced').toEqual([])
         expect(found.hidden, 'no row is hidden').toEqual([])
       }
-      if (!OPEN_WORLD_TOOLS.has(name)) expect(connections, 'no connection is opened').toBe(0)
+      if (!OPEN_WORLD_TOOLS.has(name)) {
+        expect(connections, 'no connection is opened').toBe(0)
+        expect(files, 'no file is made, changed or removed').toEqual([])
+      }
     }),
   )
+
+  if (!WRITE_TOOLS.has(name)) {
+    it.each(cases)('can write nothing by its handle: $says', (each) =>
+      inWorld(each, async (world, call) => {
+        const before = snapshot(world.dir)
+        const { attempts, refusals } = await smuggling(name, call)
+        expect(attempts, 'a write was tried').toBeGreaterThan(0)
+        expect(refusals, 'the database refused each').toHaveLength(attempts)
+        expect(refusals.filter((said) => said.includes('readonly database')).length).toBeGreaterThanOrEqual(3)
+        for (const refusal of refusals) expect(refusal).toMatch(/readonly database|no such function: done_/)
+        expect(difference(before, snapshot(world.dir))).toSatisfy(isEmpty)
+        wall.tools.add(name)
+        wall.attempts += attempts
+      }),
+    )
+  }
 
   if (CONVERGENT_TOOLS.has(name)) {
     it.each(cases)('changes nothing when repeated: $says', (each) =>
@@ -72,6 +104,14 @@ describe.each(TOOL_NAMES)('%s', (name) => {
   }
 })
 
+describe('news', () => {
+  it('comes of such events only as tell a listener that its digest has changed', () => {
+    expect(newsKinds.size).toBeGreaterThan(10)
+    const personal: EventKind[] = ['stop_asked', 'agent_changed']
+    expect([...newsKinds].filter((kind) => !NEWS.has(kind) && !personal.includes(kind))).toEqual([])
+  })
+})
+
 describe('the page of evidence', () => {
   const page = join(import.meta.dirname, '../docs/evidence.md')
 
@@ -85,6 +125,7 @@ describe('the page of evidence', () => {
 afterAll(() => {
   const cases = [...seen.values()].reduce((sum, each) => sum + each.length, 0)
   console.log(`observer and twice-test: ${seen.size} tools, ${cases} cases`)
+  console.log(`engine wall: ${wall.tools.size} read tools, ${wall.attempts} attempts, all refused`)
 })
 
 type Call = () => Promise<Record<string, unknown>>
@@ -97,7 +138,9 @@ async function inWorld<T>(each: Case, run: (world: World, call: Call) => Promise
     const by = each.by?.(world) ?? world.scout
     const door = by.token ? await mcpCaller(world, by.token) : by
     const name = nameOf(each)
-    return await run(world, () => door.call(name, input))
+    const output = await run(world, () => door.call(name, input))
+    for (const kind of kindsOfNews(world.dir)) newsKinds.add(kind)
+    return output
   } finally {
     await world.close()
   }
@@ -119,17 +162,82 @@ async function changesTwice(world: World, call: Call): Promise<boolean> {
   return !isEmpty(difference(once, snapshot(world.dir)))
 }
 
-/** Outgoing sockets opened while a call ran. */
-async function countConnections(call: Call): Promise<number> {
-  let opened = 0
+/** What a call did beside the rows: outgoing sockets, and files in the data folder and where the process stands. */
+async function watched(world: World, call: Call): Promise<{ connections: number; files: string[] }> {
+  const scratch = mkdtempSync(join(tmpdir(), 'done-scratch-'))
+  const home = process.cwd()
+  let connections = 0
   const count = () => {
-    opened++
+    connections++
   }
+  const before = [...filesIn(world.dir), ...filesIn(scratch)]
   channel('net.client.socket').subscribe(count)
+  process.chdir(scratch)
+  try {
+    await call()
+    const after = [...filesIn(world.dir), ...filesIn(scratch)]
+    const files = [
+      ...after.filter((file) => !before.includes(file)),
+      ...before.filter((file) => !after.includes(file)),
+    ]
+    return { connections, files }
+  } finally {
+    process.chdir(home)
+    channel('net.client.socket').unsubscribe(count)
+    rmSync(scratch, { recursive: true })
+  }
+}
+
+/** Every file of a folder with its content's hash; of the database, whose rows are compared, the name alone. */
+function filesIn(dir: string): string[] {
+  return readdirSync(dir, { recursive: true, withFileTypes: true }).map((entry) => {
+    const path = join(entry.parentPath, entry.name)
+    if (!entry.isFile() || /^done\.db(-wal|-shm)?$/.test(entry.name)) return path
+    return `${path} ${createHash('sha256').update(readFileSync(path)).digest('hex')}`
+  })
+}
+
+/** On a table without triggers, so that it is the engine that refuses, and on one with them. */
+const SMUGGLED = [
+  sql`INSERT INTO access VALUES (1, 'smuggled', 'G1', 'smuggled', 0, 1, 0)`,
+  sql`UPDATE access SET calls = 0`,
+  sql`DELETE FROM access`,
+  sql`UPDATE accounts SET name = 'Mallory'`,
+  sql`UPDATE tasks SET title = 'Mallory'`,
+]
+
+/** Makes the call of a read tool that first tries to write by the handle it was given. Tells what the database said. */
+async function smuggling(name: string, call: Call): Promise<{ attempts: number; refusals: string[] }> {
+  const tool = toolNamed(name) as unknown as { run: (handle: unknown, input: unknown) => Promise<unknown> }
+  const honest = tool.run
+  let attempts = 0
+  const refusals: string[] = []
+  const smuggle = async (tx: ReadTx) => {
+    for (const statement of SMUGGLED) {
+      attempts++
+      await statement.execute(sqlOf(tx as WriteTx)).catch((error: Error) => refusals.push(error.message))
+    }
+  }
+  tool.run = async (handle, input) => {
+    if (OPEN_WORLD_TOOLS.has(name)) await (handle as OpenRead).read(smuggle)
+    else await smuggle(handle as ReadTx)
+    return honest(handle, input)
+  }
   try {
     await call()
   } finally {
-    channel('net.client.socket').unsubscribe(count)
+    tool.run = honest
   }
-  return opened
+  return { attempts, refusals }
+}
+
+function kindsOfNews(dir: string): EventKind[] {
+  const db = openSqlite(join(dir, 'done.db'), 'read')
+  const rows = db
+    .prepare(
+      'SELECT DISTINCT e.kind FROM notifications n JOIN events e ON e.account = n.account AND e.id = n.event',
+    )
+    .all([]) as { kind: EventKind }[]
+  db.close()
+  return rows.map(({ kind }) => kind)
 }

@@ -21,10 +21,10 @@ describe('on the sample account', () => {
   })
 })
 
-/** Every id, number and short word of an answer, as a reader would look for it. */
+/** Every id, number and line of an answer, as a reader would look for it. */
 function idsAndFigures(value: unknown): string[] {
   if (Array.isArray(value)) return value.flatMap(idsAndFigures)
   if (typeof value === 'object' && value !== null) return Object.values(value).flatMap(idsAndFigures)
   if (typeof value === 'number') return [String(value)]
-  return typeof value === 'string' ? [value] : []
+  return typeof value === 'string' ? value.split('\n') : []
 }

@@ -1,8 +1,9 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { AppError } from '../src/model/error.ts'
-import { approve, newestRequestOf, reject } from '../src/store/approval.ts'
+import { approve, reject } from '../src/store/approval.ts'
 import { setAutoOk } from '../src/store/policy.ts'
+import { newestRequestOf } from '../src/store/request.ts'
 import { taskById, taskInTrash } from '../src/store/task.ts'
 import {
   ACTORS,
@@ -62,6 +63,9 @@ const standing = ({ status, autoOk, holder, pending, trashed }: ModelTask) => ({
 async function realTask(world: World) {
   const { id } = await world.scout.call('create_task', { title: 'Random' })
   const number = Number(String(id).slice(1))
+  const part = String((await world.scout.call('create_task', { title: 'A part', parent_id: id })).id)
+  await world.autoOk(part)
+  await world.scout.call('complete_task', { id: part })
   const { store } = world.done
   const ids: Record<ActorName, string> = { scout: 'G1', builder: 'G2', ana: 'U1' }
   let page = { version: -1, hash: '' }
@@ -113,6 +117,10 @@ async function realTask(world: World) {
         return call('unblock_task', { id })
       case 'add_step':
         return call('add_step', { task_id: id, title: 'One more' })
+      case 'close_part':
+        return call('complete_task', { id: part })
+      case 'reopen_part':
+        return call('reopen_task', { id: part })
       case 'open_page':
         if (by !== 'ana') return undefined
         // A page that shows no pending request has no form.

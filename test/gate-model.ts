@@ -1,6 +1,6 @@
 /**
- * The gate as a model of its own, written from the contract and not from the code: one task, three actors, and what each
- * command does to it. The random test compares the two after every command.
+ * The gate as a model of its own, written from the contract and not from the code: one task with one
+ * part that may close without a person, three actors, and what each command does to it. The random test compares the two after every command.
  */
 export const ACTORS = ['scout', 'builder', 'ana'] as const
 export type ActorName = (typeof ACTORS)[number]
@@ -24,6 +24,8 @@ export const COMMANDS = [
   'raise_auto_ok',
   'lower_auto_ok',
   'open_page',
+  'close_part',
+  'reopen_part',
 ] as const
 export type Command = (typeof COMMANDS)[number]
 
@@ -36,6 +38,8 @@ export interface ModelTask {
   /** Rises with every change of meaning; a page shows one of them. */
   meaning: number
   page: number | undefined
+  /** Whether its one part, which is auto-OK, is closed. */
+  partClosed: boolean
 }
 
 export const newTask = (): ModelTask => ({
@@ -46,6 +50,7 @@ export const newTask = (): ModelTask => ({
   trashed: false,
   meaning: 0,
   page: undefined,
+  partClosed: true,
 })
 
 /** What a command leaves behind; undefined where it must be refused and leave everything as it was. */
@@ -92,6 +97,15 @@ export function apply(task: ModelTask, command: Command, by: ActorName): ModelTa
     case 'unblock':
       if (task.pending?.wasBlocked) return undefined
       return task.status === 'blocked' ? { ...task, status: 'open' } : task
+    case 'close_part':
+      if (task.partClosed) return task
+      return { ...task, partClosed: true, meaning: task.meaning + 1 }
+    case 'reopen_part': {
+      if (!task.partClosed) return task
+      if (closed) return undefined
+      const changed = changeMeaning(task, by)
+      return changed && { ...changed, partClosed: false }
+    }
     case 'approve':
       return person && task.pending ? { ...task, status: task.pending.target, pending: undefined } : undefined
     case 'approve_old_page':
@@ -121,6 +135,7 @@ function finish(
   const closes = !ask && (by === 'ana' || (task.autoOk && !task.pending))
   if (task.pending && !closes) return task.pending.target === target ? task : undefined
   if (by !== 'ana' && task.holder !== undefined && task.holder !== by) return undefined
+  if (!task.partClosed) return undefined
   if (closes) return { ...task, status: target, holder: undefined, pending: undefined }
   return {
     ...task,

@@ -14,8 +14,8 @@ interface Way {
   /** Brings about what the way needs, as a worker who may write; gives the ids by name. */
   given?: (at: Setup) => Promise<Record<string, string>>
   calls: (ids: Record<string, string>) => [tool: string, input: Record<string, unknown>][]
-  /** Whether the last call itself must be refused to a token that may write; undefined where the door may drop it unread. */
-  refused: boolean | undefined
+  /** Whether the last call itself must be refused to a token that may write. */
+  refused: boolean
 }
 
 interface Setup {
@@ -169,7 +169,7 @@ const WAYS: Way[] = [
     says: '31 with __proto__',
     given: one,
     calls: ({ id }) => [['complete_task', JSON.parse(`{"id":"${id}","__proto__":{"auto_ok":true}}`)]],
-    refused: undefined,
+    refused: true,
   },
   {
     says: '31 with constructor',
@@ -248,7 +248,7 @@ describe.each(Object.keys(DOORS))('through %s', (doorName) => {
       if (scope === 'read') expect(last).toBe('scope')
       else if (way.refused) expect(last).toBeDefined()
       const after = record()
-      expect(after.closedByAgents, 'nothing closed').toBe(0)
+      expect(after.unsigned, 'nothing closed without a sign-off of its content').toEqual([])
       expect(after.refusals - before.refusals, 'each refusal is on record').toBe(refusals)
       tally.ways++
       tally.refusals += refusals
@@ -290,17 +290,18 @@ describe('over the whole catalogue', () => {
   })
 })
 
-/** Gated tasks closed by anyone but a person, and refusals on record, read from the file itself. */
-function record(): { closedByAgents: number; refusals: number } {
+/** Gated tasks that are closed without a sign-off of their content, and refusals on record, read from the file itself. */
+function record(): { unsigned: unknown[]; refusals: number } {
   const db = openSqlite(join(server.dir, 'done.db'), 'read')
   db.exec('PRAGMA busy_timeout = 5000')
-  const count = (from: string) => Number(db.value(`SELECT COUNT(*) FROM ${from}`))
-  const found = {
-    closedByAgents: count(
-      `tasks WHERE status IN ('done', 'cancelled') AND auto_ok = 0 AND closed_by NOT LIKE 'U%'`,
-    ),
-    refusals: count('refusals'),
-  }
+  const unsigned = db
+    .prepare(
+      `SELECT t.id, t.closed_by FROM tasks t WHERE t.status IN ('done', 'cancelled') AND t.auto_ok = 0
+       AND NOT EXISTS (SELECT 1 FROM sign_offs s WHERE s.account = t.account AND s.task = t.id AND s.target = t.status
+         AND s.content_version = t.content_version AND s.content_hash = t.content_hash AND s.approver LIKE 'U%')`,
+    )
+    .all([])
+  const found = { unsigned, refusals: Number(db.value('SELECT COUNT(*) FROM refusals')) }
   db.close()
   return found
 }

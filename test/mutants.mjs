@@ -67,6 +67,13 @@ const MUTANTS = [
     ['test/gate-model.test.ts'],
   ],
   [
+    'a part is reopened under another’s request',
+    'src/store/reopen.ts',
+    'if (task.parent !== null) await guardMeaning',
+    'if (false) await guardMeaning',
+    ['test/gate-model.test.ts'],
+  ],
+  [
     'a change of meaning leaves the request',
     'src/store/content.ts',
     'if (pending) {\n    await dropRequest',

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
+import type { ColumnRole } from '../src/store/column.ts'
 import { openSqlite } from '../src/store/sqlite.ts'
-import { CONTENT_TABLES, type ColumnRole } from '../src/store/tables.ts'
+import { CONTENT_TABLES } from '../src/store/tables.ts'
 
 type Rows = Map<string, Record<string, unknown>>
 

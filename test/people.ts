@@ -1,9 +1,12 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { PersonActor } from '../src/model/actor.ts'
 import { answerQuestion } from '../src/store/answer.ts'
-import { reject, requestById } from '../src/store/approval.ts'
+import { reject } from '../src/store/approval.ts'
+import { sqlOf } from '../src/store/handle.ts'
 import { questionById } from '../src/store/question.ts'
+import { requestById } from '../src/store/request.ts'
 import { addSource } from '../src/store/source.ts'
 import type { World } from './world.ts'
 
@@ -39,4 +42,28 @@ export async function anaConnects(
     addSource(tx, { name, kind: 'folder', config: { root }, may_save }),
   )
   return root
+}
+
+/** A member, Bea, who owns an agent and sits at what was Ana's session, since there is no way yet to invite anybody. */
+export async function beaTakesOver(world: World, agent: string): Promise<PersonActor> {
+  const ana = world.ana.actor as PersonActor
+  const bea = {
+    account: world.account,
+    id: 2,
+    name: 'Bea',
+    role: 'member' as const,
+    zone: null,
+    created_at: 0,
+  }
+  await world.done.store.write(ana, 'test', async (tx) => {
+    const db = sqlOf(tx)
+    await db.insertInto('people').values(bea).execute()
+    await db.updateTable('sessions').set({ person: bea.id }).where('id', '=', ana.session.id).execute()
+    await db
+      .updateTable('agents')
+      .set({ owner: bea.id })
+      .where('id', '=', Number(agent.slice(1)))
+      .execute()
+  })
+  return { ...ana, id: 'U2', owner: 'U2', name: bea.name, role: bea.role }
 }

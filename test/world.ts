@@ -9,6 +9,8 @@ import { AppError } from '../src/model/error.ts'
 import { setAutoOk } from '../src/store/policy.ts'
 import { taskById } from '../src/store/task.ts'
 import { toolNamed } from '../src/tools/effects.ts'
+import { sizeOf } from '../src/tools/text.ts'
+import { MOST_CHARACTERS } from '../src/tools/view.ts'
 
 /** Monday, 30 November 2026, 09:00 in Madrid. */
 const MONDAY = Date.parse('2026-11-30T08:00:00Z')
@@ -48,6 +50,18 @@ export interface World {
   close(): Promise<void>
 }
 
+/** What a refusal may say, beside the record as it stands, in characters. */
+const MOST_OF_REFUSAL = 2000
+
+/** Refusals are read whole by a model that wanted something else: they are short, and the record in them is no whole one. */
+function checkRefusal(name: string, { message, details }: AppError): void {
+  const { current = {}, ...rest } = details
+  const size = JSON.stringify({ message, ...rest }).length
+  if (size > MOST_OF_REFUSAL) throw new Error(`${name} was refused in ${size} characters: ${message}`)
+  const whole = size + JSON.stringify(current).length
+  if (whole > MOST_CHARACTERS) throw new Error(`${name} was refused with a record of ${whole} characters.`)
+}
+
 export async function newWorld(): Promise<World> {
   const dir = mkdtempSync(join(tmpdir(), 'done-'))
   let now = MONDAY
@@ -57,7 +71,11 @@ export async function newWorld(): Promise<World> {
 
   function worker(actor: Actor, token?: string): Worker {
     const call = async (name: string, input: Record<string, unknown> = {}) => {
-      const output = await done.call(actor, name, input)
+      const output = await done.call(actor, name, input).catch((error: unknown) => {
+        if (error instanceof AppError) checkRefusal(name, error)
+        throw error
+      })
+      if (sizeOf(output) > MOST_CHARACTERS) throw new Error(`${name} answered ${sizeOf(output)} characters.`)
       const shape = toolNamed(name)?.output.safeParse(output)
       if (shape && !shape.success) throw new Error(`${name} answered another shape: ${shape.error.message}`)
       return output

@@ -14,12 +14,7 @@ export async function actorOfToken(store: Store, token: string): Promise<AgentAc
   if (!row || row.revoked_at !== null || (row.expires_at !== null && row.expires_at <= store.now()))
     return undefined
   return {
-    kind: 'agent',
-    id: formatId('agent', row.agent) as ActorId,
-    account: row.account,
-    name: row.name,
-    owner: formatId('person', row.owner) as ActorId,
-    zone: row.owner_zone ?? row.account_zone,
+    ...agentActor({ ...row, id: row.agent }),
     scopes: row.scopes.split(' ') as Scope[],
     credential: `token:${row.id}`,
     ...(row.presets === null ? {} : { presets: JSON.parse(row.presets) as string[] }),
@@ -49,6 +44,13 @@ export async function actorOfSession(store: Store, secret: string): Promise<Pers
 export async function actorOfAgent(store: Store, account: number, agent: number): Promise<AgentActor> {
   const row = await store.read(systemActor(account), 'auth', (tx) => agentWithOwner(tx, agent))
   if (!row) throw new Error(`There is no agent ${agent}.`)
+  return { ...agentActor(row), scopes: ['read', 'write'], credential: 'stdio' }
+}
+
+type AgentRow = NonNullable<Awaited<ReturnType<typeof agentWithOwner>>>
+
+/** Who an agent is, whatever the credential by which it comes. */
+function agentActor(row: AgentRow): Omit<AgentActor, 'scopes' | 'credential'> {
   return {
     kind: 'agent',
     id: formatId('agent', row.id) as ActorId,
@@ -56,8 +58,6 @@ export async function actorOfAgent(store: Store, account: number, agent: number)
     name: row.name,
     owner: formatId('person', row.owner) as ActorId,
     zone: row.owner_zone ?? row.account_zone,
-    scopes: ['read', 'write'],
-    credential: 'stdio',
   }
 }
 

@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto'
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, linkSync, mkdirSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { AgentActor } from '../model/actor.ts'
 import { DEFAULT_LEASE_MS } from '../model/task.ts'
@@ -11,9 +11,11 @@ import {
   createSession,
   createSignInLink,
   createToken,
+  signInLinkHolds,
   type TokenFields,
   useSignInLink,
 } from '../store/credential.ts'
+import { projectById } from '../store/project.ts'
 import type { Store } from '../store/store.ts'
 import { systemActor } from '../tools/access.ts'
 import { actorOfAgent } from './actor.ts'
@@ -66,6 +68,9 @@ export async function issueToken(
   by = 'console',
 ): Promise<string> {
   const agent = await ensureAgent(store, account, name)
+  await store.read(systemActor(account), 'token', async (tx) => {
+    for (const project of fields.projects ?? []) await projectById(tx, project)
+  })
   const token = newSecret('done')
   await store.write(systemActor(account), 'token', (tx) =>
     createToken(
@@ -85,6 +90,11 @@ export async function issueSignInLink(store: Store, account: number): Promise<st
     await createSignInLink(tx, { hash: hashSecret(secret), person: owner.id, expires_at: tx.now + LINK_MS })
   })
   return `/sign-in/${secret}`
+}
+
+/** Whether a one-time link is still good; reads only, so that a look does not use it up. */
+export function linkHolds(store: Store, link: string): Promise<boolean> {
+  return store.read(systemActor(FIRST), 'sign-in', (tx) => signInLinkHolds(tx, hashSecret(link)))
 }
 
 /** Exchanges a one-time link for a session's secret. Undefined where the link is not good (any more). */
@@ -109,16 +119,32 @@ export async function signIn(
   return { secret, expires }
 }
 
-/** The key that seals sign-offs, which lies beside the database and not in it. Made at the first start, mode 0600. */
+/**
+ * The key that seals sign-offs, which lies beside the database and not in it. Made with mode 0600 where the folder is new;
+ * a database without its key is refused, since nothing it says of sign-offs could be checked.
+ */
 export function sealKey(dir: string): Buffer {
   mkdirSync(dir, { recursive: true, mode: 0o700 })
   const path = join(dir, 'seal.key')
+  if (!existsSync(join(dir, 'done.db'))) makeKey(path)
+  const text = existsSync(path) ? readFileSync(path, 'utf8').trim() : ''
+  if (!/^[0-9a-f]{64}$/.test(text)) {
+    throw new Error(
+      `${path} is missing or holds no key. Sign-offs can’t be checked without it: restore it from a backup.`,
+    )
+  }
+  return Buffer.from(text, 'hex')
+}
+
+/** Whole or not at all, and once: of several processes that begin on one folder, the first one's key is the key. */
+function makeKey(path: string): void {
+  const draft = `${path}.${randomUUID()}`
+  writeFileSync(draft, randomBytes(32).toString('hex'), { flag: 'wx', mode: 0o600 })
   try {
-    writeFileSync(path, randomBytes(32).toString('hex'), { flag: 'wx', mode: 0o600 })
+    linkSync(draft, path)
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+  } finally {
+    unlinkSync(draft)
   }
-  const key = Buffer.from(readFileSync(path, 'utf8').trim(), 'hex')
-  if (key.length !== 32) throw new Error(`${path} does not hold a key of 32 bytes. Restore it from a backup.`)
-  return key
 }

@@ -10,7 +10,7 @@ const LOCAL = 'local'
 /** Who a command on a data folder acts as: the agent of DONE_TOKEN, else the owner's agent "local". */
 export async function localAgent(done: Done, config: Config, token: string | undefined): Promise<AgentActor> {
   const account = await ensureAccount(done.store, config)
-  if (!token) return ensureAgent(done.store, account, LOCAL)
+  if (token === undefined) return ensureAgent(done.store, account, LOCAL)
   const actor = await actorOfToken(done.store, token)
   if (!actor) throw new Error('DONE_TOKEN is not a token of this data folder, was revoked, or has expired.')
   return actor

@@ -11,7 +11,7 @@ export async function run(args: string[]): Promise<number> {
   const token = process.env.DONE_TOKEN
   await serveMcpStdio({
     presets: flags.tools?.split(','),
-    ...(token ? {} : { scopes: ['read', 'write'] as const }),
+    ...(token === undefined ? { scopes: ['read', 'write'] as const } : {}),
     toolFile: async () => (await import('../mcp/built-list.ts')).BUILT_LIST,
     connect: async () => {
       const [{ openDone }, { localAgent }, { actorOfToken }, { startJobs }] = await Promise.all([
@@ -27,7 +27,7 @@ export async function run(args: string[]): Promise<number> {
         call: done.call,
         actor,
         onEvents: done.store.onEvents,
-        ...(token ? { renew: () => actorOfToken(done.store, token) } : {}),
+        ...(token !== undefined ? { renew: () => actorOfToken(done.store, token) } : {}),
         async close() {
           await jobs.stop()
           await done.close()

@@ -2,12 +2,16 @@ import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { actorOfToken } from '../auth/actor.ts'
 import { ensureAccount, issueSignInLink, LINK_MS } from '../auth/console.ts'
-import { type Config, readConfig } from '../config.ts'
-import { openDone } from '../done.ts'
+import { type Config, isLoopback, readConfig } from '../config.ts'
+import { type Done, openDone } from '../done.ts'
 import { serveHttp } from '../http/server.ts'
 import { startJobs } from '../jobs/poller.ts'
 import { mcpHttp } from '../mcp/http.ts'
-import { ADDRESS_FILE, readFlags } from './options.ts'
+import { formatId } from '../model/id.ts'
+import { accountNumbers, reopenUnsigned, unsignedClosings } from '../store/verify.ts'
+import { systemActor } from '../tools/access.ts'
+import { leaveAddress } from './address.ts'
+import { readFlags } from './options.ts'
 
 /** Where the sign-in link is left when nobody looks at a terminal. */
 const LINK_FILE = 'sign-in-link.txt'
@@ -19,6 +23,7 @@ export async function run(args: string[]): Promise<undefined> {
   let site = config.site
   const done = openDone({ dataDir: config.dataDir, site: () => site })
   const account = await ensureAccount(done.store, config)
+  await mendClosings(done)
   const own = new URL(site).hostname
   const names = [
     ...new Set([own, config.host, ...(isLoopback(config.host) ? ['localhost', '127.0.0.1', '[::1]'] : [])]),
@@ -38,15 +43,14 @@ export async function run(args: string[]): Promise<undefined> {
   const server = await serveHttp({ done, config, mcp })
   if (!flags.site && !process.env.DONE_SITE) site = site.replace(/:\d+$/, `:${server.port}`)
   const jobs = startJobs(done)
-  const address = join(config.dataDir, ADDRESS_FILE)
-  writeFileSync(address, JSON.stringify({ site }), { mode: 0o600 })
+  const takeAddressAway = leaveAddress(config.dataDir, site)
 
   console.log(
     welcome(site, config, await signInLink(site + (await issueSignInLink(done.store, account)), config)),
   )
 
   const stop = async () => {
-    rmSync(address, { force: true })
+    takeAddressAway()
     mcp.close()
     await server.close()
     await jobs.stop()
@@ -56,6 +60,17 @@ export async function run(args: string[]): Promise<undefined> {
   process.once('SIGINT', stop)
   process.once('SIGTERM', stop)
   return undefined
+}
+
+/** Gate G8, way 28: what was closed past the program is found at the next start, and does not stand. */
+async function mendClosings({ store }: Done): Promise<void> {
+  for (const account of await store.read(systemActor(0), 'verify', accountNumbers)) {
+    if ((await store.read(systemActor(account), 'verify', unsignedClosings)).length === 0) continue
+    const tasks = await store.write(systemActor(account), 'verify', reopenUnsigned)
+    console.error(
+      `Closed in the file itself, without a sign-off that holds, and therefore open again: ${tasks.map((id) => formatId('task', id)).join(', ')}`,
+    )
+  }
 }
 
 /** The link is for who sits at the terminal; without one it lies in a file that only the server's own user can read. */
@@ -85,8 +100,4 @@ Claude Code:       claude mcp add done -- node ${program} mcp --data ${data}
 Over HTTP:         ${site}/mcp with a token from
                    node ${program} token create --name scout --scope write --data ${data}
 `
-}
-
-function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || host.startsWith('127.')
 }

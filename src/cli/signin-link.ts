@@ -1,5 +1,6 @@
 import { ensureAccount, issueSignInLink, LINK_MS } from '../auth/console.ts'
 import { openDone } from '../done.ts'
+import { addressOfServer } from './address.ts'
 import { readFlags, settings } from './options.ts'
 
 /** `donectl signin-link`: whoever has the console of the host can sign the owner in; see "Honest limit" in the docs. */
@@ -10,7 +11,12 @@ export async function run(args: string[]): Promise<number> {
   try {
     const account = await ensureAccount(done.store, config)
     console.log(config.site + (await issueSignInLink(done.store, account)))
-    console.error(`Good once, for ${LINK_MS / 60_000} minutes, while the server runs.`)
+    const runs = addressOfServer(config.dataDir) !== undefined
+    console.error(
+      runs
+        ? `Good once, for ${LINK_MS / 60_000} minutes.`
+        : `No server runs on ${config.dataDir}: start it with donectl serve, on the address above. The link is good once, for ${LINK_MS / 60_000} minutes.`,
+    )
     return 0
   } finally {
     await done.close()

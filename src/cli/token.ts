@@ -6,7 +6,9 @@ import { readFlags, settings } from './options.ts'
 
 /** `donectl token create`: prints the token alone, so that a script can take it. */
 export async function run(args: string[]): Promise<number> {
-  const { flags, words } = readFlags(args, ['data', 'name', 'scope', 'tools', 'projects', 'days'])
+  const { flags, words } = readFlags(args, ['data', 'name', 'scope', 'tools', 'projects', 'days'], {
+    most: 1,
+  })
   if (words[0] !== 'create' || !flags.name || (flags.scope !== 'read' && flags.scope !== 'write')) {
     console.error(
       'Usage: donectl token create --name AGENT --scope read|write [--tools PRESET] [--projects P1,P2] [--days N]',

@@ -1,3 +1,4 @@
+import { nearest } from '../model/suggest.ts'
 import { annotationsFor, TOOL_NAMES, toolNamed } from '../tools/effects.ts'
 import { scopeOf } from '../tools/guard.ts'
 import { schemaOf } from '../tools/parse.ts'
@@ -11,7 +12,10 @@ export async function run([name]: string[]): Promise<number> {
   }
   const tool = toolNamed(name)
   if (!tool) {
-    console.error(`There is no tool "${name}". donectl tools lists them.`)
+    const near = nearest(name, TOOL_NAMES)
+    console.error(
+      `There is no tool "${name}".${near.length > 0 ? ` Near: ${near.join(', ')}.` : ''} donectl tools lists them all.`,
+    )
     return 2
   }
   const schema = schemaOf(tool)

@@ -12,6 +12,8 @@ export function usage(): string {
       Make a token for an agent and print it, once.
   donectl signin-link [--data DIR]
       Print a one-time link that signs the owner in.
+  donectl verify [--data DIR]
+      Check that every closed task that needed a person has a sign-off that holds.
   donectl call TOOL [--argument VALUE …] [--json] [--data DIR]
       Call a tool as the agent "local", or as the one of DONE_TOKEN.
   donectl tools [TOOL]

@@ -2,6 +2,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, stat, truncate, utimes, writeFil
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { SEARCH_TABLE } from '../../test/search-table.ts'
 import { AppError } from '../model/error.ts'
 import { folderConnector } from './folder.ts'
 
@@ -48,6 +49,12 @@ async function refusal(promise: Promise<unknown>): Promise<AppError> {
 }
 
 describe('searching the folder', () => {
+  it.each(SEARCH_TABLE)('finds what a search over tasks finds: $says', async ({ text, query, found }) => {
+    await given({ '….md': text })
+    const hits = await notes().search(query, page)
+    expect(hits.total).toBe(found ? 1 : 0)
+  })
+
   it('finds the files that hold all words, wherever case and accents differ', async () => {
     await given({
       'Réunion.md': 'Le BUDGET de l’été est prêt.',

@@ -6,6 +6,8 @@ import { constants } from 'node:fs'
 import { access, stat } from 'node:fs/promises'
 import { AppError, invalid, notFound } from '../model/error.ts'
 import type { Connector, OutsideItem, OutsideSave, OutsideText } from '../model/outside.ts'
+import { findTerm, snippetOf, type Term, termsOf, whole } from '../model/search.ts'
+import { fold } from '../model/suggest.ts'
 import {
   BOUNDS,
   codeOf,
@@ -27,7 +29,6 @@ import {
 } from './folder-wall.ts'
 
 const READ_LIMIT = 100_000
-const SNIPPET = 160
 
 /**
  * The connector for one folder.
@@ -63,8 +64,8 @@ export function folderConnector(folder: {
     },
 
     async search(query, { limit, offset, signal }) {
-      const words = [...new Set(fold(query).split(/[^\p{L}\p{N}]+/u))].filter(Boolean)
-      if (words.length === 0) throw invalid('The query has no word to search for.')
+      const terms = termsOf(query)
+      if (terms.length === 0) throw invalid('The query has no word to search for.')
       const top = await realRoot(root, name)
       const { files, left } = await listFiles(top, bounds, signal)
 
@@ -80,7 +81,7 @@ export function folderConnector(folder: {
             return
           }
           if (file.text === undefined) skipped.large++
-          const hit = match(words, place, file.text ?? '')
+          const hit = match(terms, place, file.text ?? '')
           if (hit) hits.push({ uri: uriOf(place), title: titleOf(place), ...hit, modified: file.modified })
         })
         await Promise.all(batch)
@@ -114,8 +115,8 @@ export function folderConnector(folder: {
         throw new AppError('too_large', `${uri} is over ${bounds.bytes} bytes.`, { next })
       }
 
-      const start = wholeCharacter(text, Math.min(Math.max(0, offset), text.length))
-      let end = wholeCharacter(text, Math.min(start + Math.min(Math.max(1, limit), READ_LIMIT), text.length))
+      const start = whole(text, Math.min(Math.max(0, offset), text.length))
+      let end = whole(text, Math.min(start + Math.min(Math.max(1, limit), READ_LIMIT), text.length))
       if (end <= start && start < text.length) end = start + 2
       return {
         uri: uriOf(place),
@@ -205,58 +206,20 @@ function titleOf(place: Place): string {
 
 // ---- Words: what a search finds ----
 
-/** Case and accents away, as in the search over tasks. */
-function fold(text: string): string {
-  return text.normalize('NFKD').toLowerCase().replace(/\p{M}/gu, '').replaceAll('ς', 'σ')
-}
-
-function match(words: string[], place: Place, text: string): { rank: number; snippet: string } | undefined {
+function match(
+  terms: readonly Term[],
+  place: Place,
+  text: string,
+): { rank: number; snippet: string } | undefined {
   const name = fold(place.join('/').replace(TEXT_FILE, ''))
   const content = fold(text)
   let score = 0
-  let first = Number.POSITIVE_INFINITY
-  for (const word of words) {
-    const [named, at] = [find(name, word) >= 0, find(content, word)]
-    if (!named && at < 0) return undefined
-    score += (named ? 7 : 0) + (at >= 0 ? 3 : 0)
-    if (at >= 0) first = Math.min(first, at)
+  for (const term of terms) {
+    const [named, within] = [findTerm(name, term) >= 0, findTerm(content, term) >= 0]
+    if (!named && !within) return undefined
+    score += (named ? 7 : 0) + (within ? 3 : 0)
   }
-  return {
-    rank: score / (words.length * 10),
-    snippet: snippet(text, first === Number.POSITIVE_INFINITY ? 0 : first),
-  }
-}
-
-/** Parts of words count from three letters, and in scripts without spaces always; below that, beginnings of words. */
-function find(text: string, word: string): number {
-  const inner = word.length >= 3 || /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}]/u.test(word)
-  let at = text.indexOf(word)
-  while (!inner && at > 0 && /[\p{L}\p{N}]/u.test(text[at - 1] ?? '')) at = text.indexOf(word, at + 1)
-  return at
-}
-
-/** One line around a place in the folded text. Folding changes lengths, so the place is counted out, in leaps first. */
-function snippet(text: string, folded: number): string {
-  let at = 0
-  let seen = 0
-  for (const leap of [4_096, 1]) {
-    while (at < text.length) {
-      const end = wholeCharacter(text, at + leap, 1)
-      const length = fold(text.slice(at, end)).length
-      if (seen + length > folded) break
-      seen += length
-      at = end
-    }
-  }
-  const from = wholeCharacter(text, Math.max(0, at - SNIPPET / 4))
-  const to = wholeCharacter(text, Math.min(text.length, from + SNIPPET))
-  const line = text.slice(from, to).replace(/\s+/g, ' ').trim()
-  return `${from > 0 ? '…' : ''}${line}${to < text.length ? '…' : ''}`
-}
-
-/** The same place, or the one beside it where this would split a surrogate pair. */
-function wholeCharacter(text: string, at: number, move: 1 | -1 = -1): number {
-  return /^[\uD800-\uDBFF][\uDC00-\uDFFF]/.test(text.slice(at - 1, at + 1)) && at > 0 ? at + move : at
+  return { rank: score / (terms.length * 10), snippet: snippetOf(text, terms) }
 }
 
 function count(files: number): string {

@@ -14,6 +14,7 @@ import { messagePage, sendPage } from './page.ts'
 import { pages } from './pages.ts'
 import { internalError, sendProblem } from './problem.ts'
 import { methodRefused, rest } from './rest.ts'
+import { inPeoplesWords } from './words.ts'
 
 export interface AppDeps {
   done: Done
@@ -46,7 +47,7 @@ export function createApp(deps: AppDeps): Hono {
   app.use(async (c, next) => {
     const host = c.req.header('host')?.toLowerCase()
     if (host === undefined || !deps.origins().has(host)) {
-      return sendProblem(c, new AppError('people_only', 'This host name is not one of the server’s.'), 403)
+      return refuseHost(c, deps.site())
     }
     await next()
     if (c.req.path === '/mcp') return
@@ -56,6 +57,7 @@ export function createApp(deps: AppDeps): Hono {
 
   if (mcp) app.all('/mcp', (c) => mcp(c.req.raw))
 
+  for (const path of ['/api', '/api/']) readOnly(app, path, (c) => c.redirect('/api/docs'))
   const spec = lazily(() => JSON.stringify(openapi()))
   readOnly(app, '/api/openapi.json', (c) => c.body(spec(), 200, { 'content-type': 'application/json' }))
   readOnly(app, '/api/docs', async (c) =>
@@ -75,9 +77,24 @@ export function createApp(deps: AppDeps): Hono {
   app.onError((error, c) => {
     if (error instanceof AppError) return sendProblem(c, error)
     deps.log(error)
-    return sendProblem(c, internalError())
+    const fault = internalError()
+    if (c.req.path.startsWith('/api/')) return sendProblem(c, fault)
+    return messagePage(c, { title: 'Something went wrong', lines: [inPeoplesWords(fault)], status: 500 })
   })
   return app
+}
+
+/** Another name than those of the server may be anybody's that points here (DNS rebinding), so it opens nothing. */
+function refuseHost(c: Context, site: string): Response {
+  const said = `This server answers under ${site}; start it with --site URL to use another name.`
+  if (c.req.method === 'GET' && c.req.header('accept')?.includes('text/html'))
+    return messagePage(c, { title: 'Not the name of this server', lines: [said], status: 403 })
+  const error = new AppError('invalid_value', 'The host name in the address is not one of this server’s.', {
+    retry: false,
+    allowed: [new URL(site).host],
+    next: said,
+  })
+  return sendProblem(c, error, 403)
 }
 
 /** What every answer carries that says nothing else. */

@@ -114,6 +114,15 @@ describe('the stream of events', () => {
     expect((await scout.get('/api/events?after=nonsense')).status).toBe(400)
   })
 
+  it('takes an id that is not there yet for the newest', async () => {
+    await scout.post('/api/tasks', { title: 'Before' })
+    const stream = await listen({ ...token(), 'last-event-id': 'E999999' })
+    await scout.post('/api/tasks', { title: 'After' })
+    await stream.until(1)
+    expect(stream.events).toMatchObject([{ kind: 'created', task: 'T2' }])
+    stream.close()
+  })
+
   it('hears the same at every listener under load, in order', async () => {
     const streams = await Promise.all(Array.from({ length: 8 }, () => listen(token())))
     for (let round = 0; round < 5; round++)

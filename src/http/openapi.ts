@@ -154,7 +154,7 @@ const ERROR = {
   properties: {
     error: {
       type: 'object',
-      required: ['code', 'message'],
+      required: ['code', 'message', 'next', 'retry'],
       properties: {
         code: { type: 'string', enum: Object.keys(STATUS) },
         message: { type: 'string', description: 'What was wrong.' },

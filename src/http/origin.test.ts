@@ -60,7 +60,13 @@ describe('a change with a person’s cookie', () => {
 
   it('needs a host, and a token does not help against a wrong one', async () => {
     const token = { authorization: `Bearer ${door.world.scout.token}`, host: 'rebound.example' }
-    expect((await door.nobody.send('GET', '/api/tasks/T1', { headers: token })).status).toBe(403)
+    const rebound = await door.nobody.send('GET', '/api/tasks/T1', { headers: token })
+    expect([rebound.status, rebound.json.error]).toMatchObject([
+      403,
+      { code: 'invalid_value', next: expect.stringContaining('--site URL'), allowed: [door.host] },
+    ])
+    const page = { host: 'rebound.example', accept: 'text/html' }
+    expect((await door.nobody.send('GET', '/', { headers: page })).text).toContain('--site URL')
   })
 
   it('is checked on pages too', async () => {

@@ -133,7 +133,7 @@ export const SEAL = own(
 )
 
 /** A moment as a person reads it in their zone: `Mon 30 Nov, 09:14`. */
-export function momentIn(zone: string): (ms: number) => string {
+export function momentIn(zone: string): (moment: string) => string {
   const format = new Intl.DateTimeFormat('en-GB', {
     timeZone: zone,
     weekday: 'short',
@@ -142,12 +142,12 @@ export function momentIn(zone: string): (ms: number) => string {
     hour: '2-digit',
     minute: '2-digit',
   })
-  return (ms) => format.format(ms)
+  return (moment) => format.format(Date.parse(moment))
 }
 
 /** How long ago, in the largest unit that fits: `4 min ago`. */
-export function ago(ms: number, now: number): string {
-  const minutes = Math.max(0, Math.floor((now - ms) / 60_000))
+export function ago(moment: string, now: number): string {
+  const minutes = Math.max(0, Math.floor((now - Date.parse(moment)) / 60_000))
   if (minutes < 1) return 'just now'
   if (minutes < 60) return `${minutes} min ago`
   if (minutes < 48 * 60) return `${Math.floor(minutes / 60)} h ago`

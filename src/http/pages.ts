@@ -1,21 +1,24 @@
 import { getConnInfo } from '@hono/node-server/conninfo'
 import type { Context, Hono } from 'hono'
-import { signIn } from '../auth/console.ts'
+import { linkHolds, signIn } from '../auth/console.ts'
 import type { PersonActor } from '../model/actor.ts'
 import { AppError, invalid } from '../model/error.ts'
 import type { Brief, SignOffFacts } from '../people/facts.ts'
+import type { Deletion } from '../people/trash.ts'
 import type { AppDeps } from './app.ts'
 import { bodyText } from './body.ts'
 import { personOf } from './caller.ts'
 import { sendFile } from './file.ts'
-import { homePage, questionPage } from './home-page.ts'
+import { homePage } from './home-page.ts'
 import { type Html, html } from './html.ts'
 import { foreign, fromPage } from './origin.ts'
 import { ICON, messagePage, sendPage } from './page.ts'
 import { STATUS } from './problem.ts'
+import { type AnsweredQuestion, answeredPage, type OpenQuestion, questionPage } from './question-page.ts'
 import { limitOf } from './rate.ts'
 import { refuseForeign } from './rest.ts'
-import { howToSignIn, type Notice, signOffList, signOffPage } from './sign-off-page.ts'
+import { type Notice, signOffList, signOffPage } from './sign-off-page.ts'
+import { howToSignIn, inPeoplesWords } from './words.ts'
 
 /** The longest form: a note of 50,000 characters, encoded. */
 const MOST_BYTES = 512 * 1024
@@ -29,8 +32,10 @@ export function pages(app: Hono, deps: AppDeps): void {
   app.get('/', async (c) => {
     const who = await person(c)
     const waiting = who && {
+      person: who,
       signOffs: await signOffs(who),
       questions: await questions(who),
+      deletions: (await people(who, 'list_deletions', {})).deletions as Deletion[],
     }
     return sendPage(c, { title: 'Done', body: homePage(deps.site(), done.store.now(), waiting), person: who })
   })
@@ -43,12 +48,13 @@ export function pages(app: Hono, deps: AppDeps): void {
   )
 
   // A link is only shown here, never used up: browsers, scanners and chat programs fetch what they are given.
-  app.get('/sign-in/:secret', (c) =>
-    sendPage(c, {
+  app.get('/sign-in/:secret', async (c) => {
+    if (!(await linkHolds(done.store, c.req.param('secret')))) return usedUp(c)
+    return sendPage(c, {
       title: 'Sign in',
       body: html`<h1>Sign in to Done</h1><p class="lead">This link works once. Use it in the browser in which you want to be signed in.</p><form method="post" class="bar"><button class="pri">Sign in</button></form>`,
-    }),
-  )
+    })
+  })
 
   app.post('/sign-in/:secret', async (c) => {
     const wait = attempts.try(addressOf(c))
@@ -58,15 +64,12 @@ export function pages(app: Hono, deps: AppDeps): void {
     }
     // Nobody is signed in yet, but another site could sign its visitor in as somebody else.
     const why = fromPage(c.req.raw.headers) ? foreign(c.req.raw.headers, deps.origins()) : undefined
-    if (why) return messagePage(c, { title: 'Not signed in', lines: [why], status: 403 })
-    const session = await signIn(done.store, c.req.param('secret'))
-    if (!session) {
-      return messagePage(c, {
-        title: 'This link is not good any more',
-        lines: ['It was used, has expired or never was.', howToSignIn()],
-        status: 410,
-      })
+    if (why) {
+      const lines = ['This was not sent from a page of Done. Open the link itself, and sign in there.']
+      return messagePage(c, { title: 'Not signed in', lines, status: 403 })
     }
+    const session = await signIn(done.store, c.req.param('secret'))
+    if (!session) return usedUp(c)
     const before = await person(c)
     if (before) await people(before, 'sign_out', {})
     cookie.set(c, session.secret, Math.floor((session.expires - done.store.now()) / 1000))
@@ -111,18 +114,33 @@ export function pages(app: Hono, deps: AppDeps): void {
     }),
   )
 
+  app.post('/sign-off/:id/bring-back', (c) =>
+    asPerson(c, 'restore_from_trash', async (who) => {
+      const facts = (await people(who, 'get_sign_off', { id: c.req.param('id') })) as SignOffFacts
+      if (facts.trashed) await done.call(who, 'restore_from_trash', { ids: [facts.trashed.id] })
+      return c.redirect(`/sign-off/${facts.id}`, 303)
+    }),
+  )
+
+  app.post('/trash/:id/bring-back', (c) =>
+    asPerson(c, 'restore_from_trash', async (who) => {
+      await done.call(who, 'restore_from_trash', { ids: [c.req.param('id')] })
+      return c.redirect('/', 303)
+    }),
+  )
+
   app.get('/questions/:id', (c) =>
     asPerson(c, 'list_open_questions', async (who) => {
-      const question = (await questions(who)).find((each) => each.id === c.req.param('id'))
-      if (!question) {
-        return messagePage(c, {
-          title: 'No open question',
-          lines: ['It was answered, or never was.'],
-          status: 404,
-          person: who,
-        })
+      const asked = await done.call(who, 'get_question', { id: c.req.param('id') })
+      const open = (await questions(who)).find((each) => each.id === asked.id)
+      const title = `Question ${asked.id}`
+      if (open) return sendPage(c, { title, body: questionPage(open), person: who })
+      if (asked.state === 'answered') {
+        const body = answeredPage(asked as unknown as AnsweredQuestion, who.zone)
+        return sendPage(c, { title, body, person: who })
       }
-      return sendPage(c, { title: `Question ${question.id}`, body: questionPage(question), person: who })
+      const lines = ['Its task was deleted, so it waits for nobody. It waits again when the task is back.']
+      return messagePage(c, { title: `${title} is not open`, lines, status: 404, person: who })
     }),
   )
 
@@ -151,7 +169,10 @@ export function pages(app: Hono, deps: AppDeps): void {
   ): Promise<Response> {
     const { notice, since, status = 200 } = more
     const facts = (await people(who, 'get_sign_off', since ? { id, since } : { id })) as SignOffFacts
-    const body = signOffPage(facts, who, done.store.now(), notice)
+    // Why a request can't be decided any more is said below by what became of it.
+    const settled = facts.state !== 'pending' || facts.trashed !== undefined
+    const said = notice && settled ? { ...notice, text: 'It was no longer open for a decision.' } : notice
+    const body = signOffPage(facts, who, done.store.now(), said)
     return sendPage(c, { title: `${facts.id} ${facts.task.title}`, body, person: who, status })
   }
 
@@ -171,7 +192,10 @@ export function pages(app: Hono, deps: AppDeps): void {
       if (!(error instanceof AppError) || error.code === 'not_found') throw error
       const shown = Number(nonce?.split('.')[0])
       return showSignOff(c, who, id, {
-        notice: { title: operation === 'sign_off' ? 'Not approved.' : 'Not sent back.', text: textOf(error) },
+        notice: {
+          title: operation === 'sign_off' ? 'Not approved.' : 'Not sent back.',
+          text: inPeoplesWords(error),
+        },
         status: STATUS[error.code],
         ...(shown > 0 && Number.isFinite(shown) ? { since: new Date(shown).toISOString() } : {}),
       })
@@ -195,29 +219,42 @@ export function pages(app: Hono, deps: AppDeps): void {
         status: 401,
       })
     }
+    const reads = c.req.method === 'GET' || c.req.method === 'HEAD'
+    if (!reads) {
+      try {
+        await refuseForeign(c, deps, who, operation)
+      } catch (error) {
+        if (!(error instanceof AppError)) throw error
+        const lines = ['This was not sent from a page of Done. Open the page itself, and decide there.']
+        return messagePage(c, { title: NOTHING, lines, status: STATUS[error.code], person: who })
+      }
+    }
     try {
-      if (c.req.method !== 'GET' && c.req.method !== 'HEAD') await refuseForeign(c, deps, who, operation)
       return await run(who)
     } catch (error) {
       if (!(error instanceof AppError)) throw error
-      const title = error.code === 'not_found' ? 'Not there' : 'Not done'
-      return messagePage(c, { title, lines: [textOf(error)], status: STATUS[error.code], person: who })
+      const title = error.code === 'not_found' ? 'Not there' : reads ? 'This can’t be shown' : NOTHING
+      return messagePage(c, {
+        title,
+        lines: [inPeoplesWords(error)],
+        status: STATUS[error.code],
+        person: who,
+      })
     }
   }
 }
 
-/** An open question as the operation lists it. */
-export interface OpenQuestion {
-  id: string
-  text: string
-  asked_by: string
-  asked_at: string
-  task?: string
-  task_title?: string
-  choices?: string[]
-}
+/** The heading where something was refused. */
+const NOTHING = 'Nothing was changed'
 
-const textOf = (error: AppError): string => [error.message, error.details.next].filter(Boolean).join(' ')
+/** A link that was used, has expired or never was: which of them is nobody's business. */
+function usedUp(c: Context): Response {
+  return messagePage(c, {
+    title: 'This link is used up or has expired',
+    lines: ['A link to sign in works once, for 15 minutes. Make a new one:', howToSignIn()],
+    status: 410,
+  })
+}
 
 /** The fields of a form; one that comes twice means nothing certain, so it is refused. */
 async function fieldsOf(c: Context): Promise<Record<string, string>> {

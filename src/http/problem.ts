@@ -1,5 +1,5 @@
 import type { Context } from 'hono'
-import { AppError, type ErrorCode } from '../model/error.ts'
+import { AppError, type ErrorCode, tellRefusal } from '../model/error.ts'
 
 /** The status of each code, here and nowhere else. */
 export const STATUS = {
@@ -18,12 +18,6 @@ export const STATUS = {
   internal: 500,
 } as const satisfies Record<ErrorCode, number>
 
-/** A refusal as REST answers it; what the gate notes for itself stays here. */
-function problem(error: AppError): { error: Record<string, unknown> } {
-  const { gate: _, ...details } = error.details
-  return { error: { code: error.code, message: error.message, ...details } }
-}
-
 /** Sends a refusal; `status` where HTTP has one of its own for it, such as 415. */
 export function sendProblem(
   c: Context,
@@ -31,15 +25,12 @@ export function sendProblem(
   status: number = STATUS[error.code],
   headers: Record<string, string> = {},
 ): Response {
-  return c.json(problem(error), status as 400, headers)
+  return c.json({ error: tellRefusal(error) }, status as 400, headers)
 }
 
 /** What is thrown and is no refusal is our fault: the operator reads it, the caller does not. */
 export function internalError(): AppError {
-  return new AppError('internal', 'Something went wrong here; it was noted for the operator.', {
-    retry: true,
-    next: 'Read before you repeat a write: it may have been done.',
-  })
+  return new AppError('internal', 'Something went wrong here; it was noted for the operator.')
 }
 
 /** RFC 6750, 3: without a credential the challenge names no error; one that is not good is `invalid_token`. */
@@ -49,7 +40,7 @@ export function sendUnauthorized(c: Context, given: boolean): Response {
     : 'This needs a credential.'
   const error = new AppError('scope', message, {
     retry: false,
-    next: 'Send "Authorization: Bearer" and a token. A person makes one: donectl token create --name N --scope write.',
+    next: 'Send "Authorization: Bearer" and a token. A person makes one at the console of the server: node dist/donectl.js token create --name NAME --scope write, with the same --data.',
   })
   const challenge = given ? 'Bearer realm="Done", error="invalid_token"' : 'Bearer realm="Done"'
   return sendProblem(c, error, 401, { 'www-authenticate': challenge })

@@ -172,8 +172,9 @@ describe('arguments', () => {
 describe('credentials', () => {
   it('are asked for, by name of the way to get one', async () => {
     const none = await door.nobody.get('/api/tasks/T1')
+    expect(none.json.error).toMatchObject({ code: 'scope', retry: false })
     expect([none.status, none.headers['www-authenticate']]).toEqual([401, 'Bearer realm="Done"'])
-    expect(none.json.error.next).toContain('donectl token create')
+    expect(none.json.error.next).toContain('donectl.js token create')
     for (const authorization of [
       'Bearer done_nonsense',
       'Basic dTpw',

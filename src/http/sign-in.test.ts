@@ -30,8 +30,11 @@ describe('a sign-in link', () => {
     const answers = await Promise.all(Array.from({ length: 5 }, () => post(link)))
     expect(answers.filter((each) => each.status === 303)).toHaveLength(1)
     const late = await post(link)
+    const shown = await door.nobody.get(link)
+    expect([shown.status, shown.text]).toEqual([410, late.text])
+    expect(shown.text).not.toContain('<button')
     expect([late.status, late.headers['set-cookie']]).toEqual([410, undefined])
-    expect(late.text).toContain('donectl signin-link')
+    expect(late.text).toContain('donectl.js signin-link')
   })
 
   it('expires, and one that never was looks the same', async () => {
@@ -40,6 +43,7 @@ describe('a sign-in link', () => {
     const expired = await post(link)
     const never = await post('/sign-in/in_never')
     expect([expired.status, expired.text]).toEqual([never.status, never.text])
+    expect((await door.nobody.get(link)).text).toContain('used up or has expired')
   })
 
   it('can’t be used by another site’s page', async () => {

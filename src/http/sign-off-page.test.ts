@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { type Client, type HttpWorld, newHttpWorld } from '../../test/http.ts'
+import { type Client, type HttpWorld, linkFor, newHttpWorld } from '../../test/http.ts'
 
 let door: HttpWorld
 let scout: Client
@@ -28,7 +28,7 @@ describe('hostile text', () => {
   it('is inert wherever it stands, and what hides is drawn', async () => {
     await scout.post('/api/projects', { name: EVIL.slice(0, 100) })
     await scout.post('/api/tasks', {
-      title: `${EVIL} \u202Eevil`,
+      title: `${EVIL} evil`,
       description: `${EVIL}\u200B\u2066`,
       project_id: 'P1',
       steps: [{ title: EVIL }],
@@ -166,9 +166,8 @@ describe('the sign-off page', () => {
     expect(text).toMatch(/scoutfor.*Ana/)
     expect(text).toContain('Ship the experiment')
     expect(text).toContain('Closes T1 as done, frees T2.')
-    expect(text).toContain(
-      'Version 6, unchanged since the request'.replace('6', /Version (\d+)/.exec(text)![1]!),
-    )
+    expect(text).toMatch(/Content version \d+, unchanged since the request/)
+    expect(text).toContain('scout says, in its own words, not checked by Done · just now')
     const list = words((await ana.get('/sign-off')).text)
     expect(list).toContain('1 of 3 steps, 1 failed, 2 items of evidence, frees 1')
   })
@@ -183,7 +182,7 @@ describe('the sign-off page', () => {
     const text = async (id: string) => words((await ana.get(`/sign-off/${id}`)).text)
     expect(await text('A1')).toMatch(/Sent back by Ana.*No log\./s)
     expect(await text('A2')).toMatch(
-      /no longer valid.*scout changed the task after asking, with update_task.*Changed since it was asked.*Two, changed/s,
+      /no longer valid: voided by scout’s change on Mon 30 Nov, 09:00\..*Changed since it was asked.*Two, changed/s,
     )
     expect(await text('A3')).toContain('Withdrawn by scout')
     expect(await text('A4')).toContain('Approve')
@@ -192,8 +191,9 @@ describe('the sign-off page', () => {
     expect(list).not.toContain('A1,')
     await scout.send('DELETE', '/api/tasks/T4')
     expect(words((await ana.get('/sign-off')).text)).toContain('Nothing waits for you.')
-    expect((await ana.get('/sign-off/A4')).status).toBe(404)
-    expect((await ana.get('/sign-off/A99')).status).toBe(404)
+    const never = await ana.get('/sign-off/A99')
+    expect(never.status).toBe(404)
+    expect(never.text).not.toContain('list_approvals')
     expect((await ana.get('/sign-off/nonsense')).status).toBe(400)
   })
 
@@ -211,8 +211,98 @@ describe('the sign-off page', () => {
     )
     expect((await ana.form('/questions/Q1/answer', { answer: 'usted' })).status).toBe(303)
     expect((await scout.get('/api/questions/Q1')).json.answer).toBe('usted')
-    expect((await ana.form('/questions/Q1/answer', { answer: 'tú' })).status).toBe(409)
-    expect((await ana.get('/questions/Q1')).status).toBe(404)
+    const late = await ana.form('/questions/Q1/answer', { answer: 'tú' })
+    expect([late.status, words(late.text)]).toEqual([409, expect.stringContaining('Nothing was changed')])
+    const answered = words((await ana.get('/questions/Q1')).text)
+    expect(answered).toMatch(/scout asked.*tú or usted\?.*Ana answered · Mon 30 Nov, 09:00usted/s)
+    expect((await ana.get('/questions/Q9')).status).toBe(404)
+  })
+
+  it('links what is still asked, and folds what is long without hiding that there is more', async () => {
+    const long = Array.from({ length: 400 }, (_, i) => `Line ${i} of many.`).join('\n')
+    await scout.post('/api/tasks', { title: 'Long', description: long })
+    await scout.post('/api/questions', { text: 'Which?', task_id: 'T1', hold_task: false })
+    await scout.send('PATCH', '/api/tasks/T1', { body: { description: `${long}\nThe last word.` } })
+    await scout.post('/api/tasks/T1/complete', { summary: long })
+    const page = (await ana.get('/sign-off/A1')).text
+    expect(page).toContain('href="/questions/Q1"')
+    expect(page.match(/<details class="long">/g)).toHaveLength(2)
+    expect(page).toContain('Show all 7,104 characters')
+    expect(page).toContain('The last word.</ins>')
+    const seen = words(page.replace(/<\/summary><bdi>.*?<\/bdi><\/details>/gs, ''))
+    expect(seen).toContain('Line 7 of many. ⋯')
+    expect(seen).not.toContain('Line 100 of')
+  })
+})
+
+describe('what agents delete', () => {
+  const ask = async (title: string) => {
+    const { id } = (await scout.post('/api/tasks', { title })).json
+    return (await scout.post(`/api/tasks/${id}/complete`)).json.request
+  }
+
+  it('is before the person, with the request that waited, and comes back by a button', async () => {
+    await ask('Rotate the certificate')
+    await scout.send('DELETE', '/api/tasks/T1')
+    const home = words((await ana.get('/')).text)
+    expect(home).toContain('No decision waits, but agents deleted something.')
+    expect(home).toMatch(/Rotate the certificate.*scout deleted task T1, while a sign-off was asked: A1/s)
+    expect((await ana.form('/trash/X1/bring-back', {})).headers.location).toBe('/')
+    expect(words((await ana.get('/')).text)).toMatch(/1 waits for you(?!.*deleted task)/s)
+    expect((await scout.get('/api/tasks/T1')).json.status).toBe('awaiting_approval')
+  })
+
+  it('is told on the request’s own page, which stays readable and comes back from there', async () => {
+    await ask('Rotate the certificate')
+    await scout.send('DELETE', '/api/tasks/T1')
+    const page = await ana.get('/sign-off/A1')
+    expect(page.status).toBe(200)
+    expect(words(page.text)).toMatch(/scout deleted T1 on Mon 30 Nov, 09:00\..*What Done recorded/s)
+    expect(page.text).not.toMatch(/\/approve|restore_from_trash/)
+    expect((await ana.get('/api/people/sign-offs/A1')).json).not.toHaveProperty('form')
+    const back = await ana.form('/sign-off/A1/bring-back', {})
+    expect([back.status, back.headers.location]).toEqual([303, '/sign-off/A1'])
+    expect((await ana.get('/sign-off/A1')).text).toContain('/sign-off/A1/approve')
+  })
+
+  it('is listed for a week: whole tasks and projects, by agents', async () => {
+    await scout.post('/api/projects', { name: 'Old' })
+    await scout.post('/api/tasks', { title: 'In it', project_id: 'P1' })
+    await scout.post('/api/tasks', { title: 'Mine' })
+    await ana.send('DELETE', '/api/tasks/T2')
+    await scout.send('DELETE', '/api/projects/P1', { body: { name: 'Old' } })
+    expect(words((await ana.get('/')).text)).toMatch(/scout deleted project P1, with 1 task(?!.*Mine)/s)
+    door.world.pass(7 * 86_400_000 + 1)
+    expect(words((await ana.get('/')).text)).not.toContain('deleted project')
+  })
+
+  it('comes back for nobody who can only read, and from no page of another site', async () => {
+    await ask('Rotate the certificate')
+    await scout.send('DELETE', '/api/tasks/T1')
+    const eve = await door.browser(await linkFor(door.world, 'Eve', 'viewer'))
+    for (const path of ['/', '/sign-off/A1']) expect((await eve.get(path)).text).not.toContain('Bring back')
+    const { cookie } = ana.headers
+    for (const path of ['/trash/X1/bring-back', '/sign-off/A1/bring-back']) {
+      expect((await eve.form(path, {})).status, path).toBe(403)
+      const evil = { cookie: cookie!, origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' }
+      const foreign = await door.nobody.send('POST', path, { headers: evil })
+      expect([foreign.status, words(foreign.text)]).toEqual([
+        403,
+        expect.stringContaining('not sent from a page'),
+      ])
+      expect(words(foreign.text)).not.toMatch(/Origin|header/)
+    }
+    expect((await scout.get('/api/tasks/T1')).status).toBe(404)
+    expect((await ana.form('/trash/X9/bring-back', {})).text).not.toContain('list_trash')
+  })
+
+  it('is gone for good once purged', async () => {
+    await ask('Signed')
+    await door.world.ana.call('complete_task', { id: 'T1' })
+    await scout.send('DELETE', '/api/tasks/T1')
+    await ana.send('DELETE', '/api/people/trash/X1', { body: { title: 'Signed' } })
+    const page = await ana.get('/sign-off/A1')
+    expect([page.status, words(page.text)]).toEqual([404, expect.stringContaining('removed for good')])
   })
 })
 
@@ -225,6 +315,7 @@ describe('pages for everybody', () => {
     expect((await door.nobody.get('/api/docs')).text).toContain('id="complete_task"')
     expect((await door.nobody.get('/api/openapi.json')).json.openapi).toBe('3.1.1')
     expect((await door.nobody.send('POST', '/api/openapi.json')).status).toBe(405)
+    expect((await door.nobody.get('/api')).headers.location).toBe('/api/docs')
     expect((await door.nobody.get('/health')).json).toMatchObject({ status: 'ok' })
   })
 })

@@ -1,8 +1,10 @@
 import type { PersonActor } from '../model/actor.ts'
 import type { Brief, SignOffFacts } from '../people/facts.ts'
-import { folded, wordDiff } from './diff.ts'
+import { wordDiff } from './diff.ts'
 import { type Html, html, said } from './html.ts'
+import { longDiff, longText } from './long-text.ts'
 import { ago, count, duration, glyph, mark, momentIn, nameOf, SEAL } from './page.ts'
+import { howToSignIn } from './words.ts'
 
 /** How the one who looks sees time. */
 interface Clock {
@@ -28,18 +30,38 @@ export function signOffPage(facts: SignOffFacts, person: PersonActor, now: numbe
 <h1>${said(task.title)}</h1>
 <div class="ask">${mark(facts.asked_by)}<span><b>${said(nameOf(facts.asked_by))}</b> ${asks(facts)} <span class="t3">${ago(facts.asked_at, now)}. Opened by ${said(nameOf(task.created_by))} on ${momentIn(person.zone)(task.created_at)}.</span></span></div>
 ${notice && html`<div class="note stop" role="alert"><p><b>${notice.title}</b></p><p>${notice.text}</p></div>`}
-${stateNote(facts, clock)}
+${trashNote(facts, person, clock) ?? stateNote(facts, clock)}
 ${notice || facts.state === 'stale' ? since(facts, clock, notice ? 'Changed since you opened the page' : 'Changed since it was asked') : null}
 ${ledger(facts, clock)}
 ${facts.words.map((word) => words(word, clock))}
 ${bar(facts, clock)}`
 }
 
-function asks({ asks: target, task, state }: SignOffFacts): string {
-  const verb = state === 'pending' ? 'asks' : 'asked'
+function asks({ asks: target, task, state, trashed }: SignOffFacts): string {
+  const verb = state === 'pending' && !trashed ? 'asks' : 'asked'
   return target === 'done'
     ? `${verb} to close this task as done`
     : `${verb} to cancel ${task.id}: it should not be done`
+}
+
+/** How the task went to the Trash, and its request with it, and the way back. */
+function trashNote(
+  { trashed, task, state, id }: SignOffFacts,
+  person: PersonActor,
+  { zone }: Clock,
+): Html | null {
+  if (!trashed) return null
+  const { by, at, object, title } = trashed
+  const whole = object === task.id ? '' : html`, with ${object} ${said(title)}`
+  const back =
+    state === 'pending' ? 'This request no longer waits. Brought back, it waits again, as it was.' : null
+  return html`<div class="note stop"><p><b>${said(nameOf(by))} deleted ${task.id} on ${momentIn(zone)(at)}${whole}.</b></p>${back && html`<p>${back}</p>`}${bringBack(`/sign-off/${id}/bring-back`, person)}</div>`
+}
+
+/** The button that takes something out of the Trash; not for those who can only read. */
+export function bringBack(action: string, { role }: PersonActor): Html | null {
+  if (role === 'viewer') return null
+  return html`<form method="post" action="${action}"><button>Bring back</button></form>`
 }
 
 /** What became of a request that no longer waits. */
@@ -49,9 +71,9 @@ function stateNote(facts: SignOffFacts, { zone }: Clock): Html | null {
   if (state === 'pending') return null
   if (state === 'stale') {
     const by = facts.stale
-      ? html` ${said(nameOf(facts.stale.by))} changed the task after asking, with <code>${facts.stale.tool}</code>, ${at(facts.stale.at)}.`
+      ? html`: voided by ${said(`${nameOf(facts.stale.by)}’s`)} change on ${at(facts.stale.at)}`
       : null
-    return html`<div class="note"><p><b>This request is no longer valid.</b>${by}</p><p>The agent can ask again; then there is a new request.</p></div>`
+    return html`<div class="note"><p><b>This request is no longer valid${by}.</b></p><p>The agent can ask again; then there is a new request.</p></div>`
   }
   const who = decision ? html`${said(nameOf(decision.by))}, ${at(decision.at)}` : 'somebody'
   if (state === 'approved') {
@@ -59,7 +81,7 @@ function stateNote(facts: SignOffFacts, { zone }: Clock): Html | null {
     return html`<div class="note ok"><p><b>Signed off by ${who}.</b>${began}</p></div>`
   }
   if (state === 'rejected') {
-    return html`<div class="note stop"><p><b>Sent back by ${who}.</b></p><p class="keep">${said(decision?.note ?? '')}</p></div>`
+    return html`<div class="note stop"><p><b>Sent back by ${who}.</b></p><div class="keep">${longText(decision?.note ?? '')}</div></div>`
   }
   return html`<div class="note"><p><b>Withdrawn by ${who}.</b></p></div>`
 }
@@ -74,7 +96,7 @@ function since(facts: SignOffFacts, clock: Clock, title: string): Html {
 function ledger(facts: SignOffFacts, clock: Clock): Html {
   const { task } = facts
   const asked = facts.unchanged ? 'unchanged since the request' : 'not what was asked for any more'
-  return html`<section class="ledger" aria-label="What Done recorded"><header>${SEAL}<b>What Done recorded</b><span>Version ${task.content_version}, ${asked}</span></header><dl>
+  return html`<section class="ledger" aria-label="What Done recorded"><header>${SEAL}<b>What Done recorded</b><span>Content version ${task.content_version}, ${asked}</span></header><dl>
 ${row('Changed', facts.changed.length > 0 ? count(facts.changed.length, 'change') : '', facts.changed.length > 0 ? facts.changed.map((change) => field(change, clock)) : html`<span class="t2">Nothing since it was opened.</span>`)}
 ${row('Task', '', taskFacts(facts))}
 ${steps(facts, clock)}
@@ -99,7 +121,8 @@ ${
     'Still asked',
     count(facts.questions.length, 'question'),
     facts.questions.map(
-      (each) => html`<div class="row"><span class="t3">${each.id}</span>${said(each.text)}</div>`,
+      (each) =>
+        html`<div class="row"><a class="t3" href="/questions/${each.id}">${each.id}</a>${said(each.text)}</div>`,
     ),
   )
 }
@@ -112,7 +135,7 @@ function row(name: string, figure: string | Html, content: Html | readonly Html[
 
 function field(change: SignOffFacts['changed'][number], { zone }: Clock): Html {
   const name = change.field.replaceAll('_', ' ')
-  return html`<div class="fld"><span>${name[0]!.toUpperCase()}${name.slice(1)}</span><span class="keep"><bdi>${difference(textOf(change.was), textOf(change.now))}</bdi></span><span class="by">${change.by.map((party) => mark(party))}<time>${momentIn(zone)(change.at)}</time></span></div>`
+  return html`<div class="fld"><span>${name[0]!.toUpperCase()}${name.slice(1)}</span><div class="keep">${difference(textOf(change.was), textOf(change.now))}</div><span class="by">${change.by.map((party) => mark(party))}<time>${momentIn(zone)(change.at)}</time></span></div>`
 }
 
 function textOf(value: unknown): string {
@@ -123,18 +146,11 @@ function textOf(value: unknown): string {
 }
 
 function difference(was: string, now: string): Html {
-  if (now === '') return html`<del>${was}</del>`
-  if (was === '') return html`<ins>${now}</ins>`
+  if (now === '') return longDiff([{ kind: 'gone', text: was }])
+  if (was === '') return longDiff([{ kind: 'new', text: now }])
   // A short value reads best as a whole; only texts are compared word by word.
-  if (was.length + now.length < 60) return html`<del>${was}</del> <ins>${now}</ins>`
-  return html`${wordDiff(was, now).map(({ kind, text }) => {
-    if (kind === 'gone') return html`<del>${text}</del>`
-    if (kind === 'new') return html`<ins>${text}</ins>`
-    const fold = folded(text)
-    return fold
-      ? html`${fold.start}<span class="t3"> ⋯ ${count(fold.lines, 'unchanged line')} ⋯ </span>${fold.end}`
-      : html`${text}`
-  })}`
+  if (was.length + now.length < 60) return html`<bdi><del>${was}</del> <ins>${now}</ins></bdi>`
+  return longDiff(wordDiff(was, now))
 }
 
 function taskFacts({ task }: SignOffFacts): Html {
@@ -150,7 +166,7 @@ function taskFacts({ task }: SignOffFacts): Html {
       ? html`<p class="t2">${facts.map((each, i) => html`${i > 0 && ' · '}${each}`)}</p>`
       : null
   if (task.description === '') return html`${line}<p class="t3">No description.</p>`
-  return html`${line}<div class="keep">${said(task.description)}</div>`
+  return html`${line}<div class="keep">${longText(task.description)}</div>`
 }
 
 function steps(facts: SignOffFacts, { zone }: Clock): Html | null {
@@ -209,7 +225,8 @@ function runs(facts: SignOffFacts): Html {
     'Runs',
     count(facts.runs.length, 'run'),
     facts.runs.map((run) => {
-      const lasted = run.ended_at === null ? '' : `, ${duration(run.ended_at - run.started_at)}`
+      const lasted =
+        run.ended_at === null ? '' : `, ${duration(Date.parse(run.ended_at) - Date.parse(run.started_at))}`
       return html`<div class="row">${glyph(run.state)}<span>${run.id} <span class="${run.state === 'failed' ? 'bad' : 't2'}">${run.state}${lasted}</span> <span class="t3">by ${said(nameOf(run.agent))}</span></span></div>`
     }),
   )
@@ -237,8 +254,8 @@ function frees({ frees: freed }: SignOffFacts): Html {
 
 function words(word: SignOffFacts['words'][number], { now }: Clock): Html {
   const person = word.by.startsWith('U')
-  const own = person ? null : html`<span class="unv">its own words, not checked by Done</span>`
-  return html`<section class="say ${person ? 'person' : 'agent'}">${mark(word.by, 'm')}<div class="hd"><b>${said(nameOf(word.by))}</b> says${own} <span class="t3">${ago(word.at, now)}</span></div><blockquote dir="auto">${said(word.text)}</blockquote></section>`
+  const own = person ? '' : ', in its own words, not checked by Done'
+  return html`<section class="say ${person ? 'person' : 'agent'}">${mark(word.by, 'm')}<div class="hd"><b>${said(nameOf(word.by))}</b> says<span class="t3">${own} · ${ago(word.at, now)}</span></div><blockquote dir="auto">${longText(word.text)}</blockquote></section>`
 }
 
 /** What can be decided now, and what deciding does. */
@@ -249,7 +266,7 @@ function bar(facts: SignOffFacts, { now }: Clock): Html | null {
     return html`<div class="note"><p>You can read this. A member or the owner decides.</p></div>`
   const signedIn = `You signed in by ${beganWords(session.began)} ${ago(session.signed_in_at, now)}.`
   if (!session.fresh) {
-    return html`<div class="note"><p><b>Approving needs you, not just this browser.</b> ${signedIn} A decision needs a sign-in within the last 15 minutes.</p>${howToSignIn()}</div>`
+    return html`<div class="note"><p><b>Approve and Reject are not here, because your sign-in is older than 15 minutes.</b> ${signedIn} Approving needs you, not just this browser: sign in again, then come back to this page. Nothing is lost meanwhile.</p>${howToSignIn()}</div>`
   }
   const open = [
     ...facts.waits_for.map((each) => each.id),
@@ -274,15 +291,15 @@ function beganWords(began: string): string {
   return began === 'console_link' ? 'a link from the console' : began
 }
 
-/** How a person gets in: the console of the host is the one way. */
-export function howToSignIn(): Html {
-  return html`<p>Run <code>donectl signin-link</code> on the machine where Done runs and open the address that it prints. It works once, for 15 minutes.</p>`
+/** The page of {@link signOffRows}. */
+export function signOffList(briefs: readonly Brief[], now: number): Html {
+  if (briefs.length === 0) return html`<h1>Sign-offs</h1><p class="lead">Nothing waits for you.</p>`
+  return html`<h1>Sign-offs</h1><p class="lead">${count(briefs.length, 'request')} ${briefs.length === 1 ? 'waits' : 'wait'} for a person.</p>${signOffRows(briefs, now)}`
 }
 
 /** What waits for a person, oldest first; nothing that is decided. */
-export function signOffList(briefs: readonly Brief[], now: number): Html {
-  if (briefs.length === 0) return html`<h1>Sign-offs</h1><p class="lead">Nothing waits for you.</p>`
-  return html`<h1>Sign-offs</h1><p class="lead">${count(briefs.length, 'request')} ${briefs.length === 1 ? 'waits' : 'wait'} for a person.</p><ul class="list">${briefs.map((each) => brief(each, now))}</ul>`
+export function signOffRows(briefs: readonly Brief[], now: number): Html {
+  return html`<ul class="list">${briefs.map((each) => brief(each, now))}</ul>`
 }
 
 function brief(each: Brief, now: number): Html {

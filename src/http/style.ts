@@ -80,7 +80,6 @@ del{background:var(--stop-soft);color:var(--text-2);text-decoration-color:var(--
 .ev figcaption{padding:7px 10px;font-size:12px;line-height:17px;color:var(--text-3)}.ev figcaption b{display:block;font-size:13px;font-weight:550;color:var(--text)}
 .say{margin-top:20px;display:grid;grid-template-columns:24px minmax(0,1fr);gap:0 12px;overflow:hidden}
 .say .hd{font-size:12px;line-height:24px;color:var(--text-2)}.say .hd b{font-weight:600;color:var(--text);font-size:14px}
-.say .unv{color:var(--text-3);margin-left:6px}
 .say blockquote{grid-column:2;font:400 15px/23px var(--said);border-left:2px dashed var(--line-control);padding:1px 0 1px 14px;margin-top:5px;max-width:66ch;white-space:pre-wrap}
 .say.person blockquote{font:450 14px/21px var(--ui);border-left:0;padding-left:0}
 .note{margin-top:16px;padding:10px 14px;border-radius:7px;background:var(--wait-soft);color:var(--text)}
@@ -97,7 +96,12 @@ label{display:block;font-weight:550;margin:14px 0 4px}
 textarea,input[type=text]{width:100%;font:450 14px/21px var(--ui);color:var(--text);background:var(--surface);border:1px solid var(--line-control);border-radius:7px;padding:8px 10px;margin-bottom:10px}
 .list{margin-top:16px;border:1px solid var(--line-strong);border-radius:10px;background:var(--raised);overflow:hidden}
 .list li{display:grid;grid-template-columns:24px minmax(0,1fr) auto;gap:2px 11px;padding:11px 14px;border-bottom:1px solid var(--line)}
-.list li:last-child{border-bottom:0}.list .ttl{font-weight:550}.list .f{grid-column:2/4;font-size:12px;line-height:18px;color:var(--text-2)}
+.list li:last-child{border-bottom:0}.list .ttl{font-weight:550;display:-webkit-box;-webkit-box-orient:vertical;-webkit-line-clamp:3;overflow:hidden}.list .f{grid-column:2/4;font-size:12px;line-height:18px;color:var(--text-2)}
+.list form{grid-column:2/4;margin-top:4px}.note form{margin-top:10px}.list button,.note button{padding:4px 12px;min-height:30px}
+.list.plain li{grid-template-columns:minmax(0,1fr) auto}.list.plain .f{grid-column:1/3}
+details.long>summary{list-style:none}details.long>summary::-webkit-details-marker{display:none}
+details.long .more,details.long .less{display:block;font:550 13px/20px var(--ui);color:var(--accent);text-decoration:underline;text-underline-offset:3px;margin:4px 0}
+details.long[open] .head,details.long[open] .more,details.long:not([open]) .less{display:none}
 .counts{display:flex;flex-wrap:wrap;gap:8px 20px;margin-top:16px;font-size:15px}.counts b{font-weight:650}
 .chip{display:inline-block;padding:1px 7px;border-radius:5px;font-size:12px;line-height:18px;font-weight:500;color:var(--text-2);box-shadow:inset 0 0 0 1px var(--line-strong);white-space:nowrap}
 .chip.adds{color:var(--work)}.chip.over{color:var(--stop);background:var(--stop-soft);box-shadow:none}.chip.out{color:var(--out);box-shadow:none;outline:1px dashed var(--out);outline-offset:-1px}
@@ -107,10 +111,10 @@ textarea,input[type=text]{width:100%;font:450 14px/21px var(--ui);color:var(--te
 footer{max-width:864px;margin:0 auto;padding:0 32px 32px;font-size:12px;color:var(--text-3)}
 .sr{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap}
 @media (max-width:640px){body{font-size:15px;line-height:22px}.top{padding:12px 16px;flex-wrap:wrap}main{padding:16px;border-radius:0;margin-bottom:24px}footer{padding:0 16px 24px}
-.lr{grid-template-columns:minmax(0,1fr)}.lr>dt b{display:inline;margin-right:8px}.fld{grid-template-columns:minmax(0,1fr) auto}.fld>span:nth-child(2){grid-row:2;grid-column:1/3}
+.lr{grid-template-columns:minmax(0,1fr)}.lr>dt b{display:inline;margin-right:8px}.fld{grid-template-columns:minmax(0,1fr) auto}.fld>:nth-child(2){grid-row:2;grid-column:1/3}
 .bar{flex-direction:column;align-items:stretch}.bar form,.bar details{width:100%}.bar button{width:100%;min-height:44px}.bar .why{text-align:left;margin:0;max-width:none}
 .say blockquote{font-size:16px;line-height:24px}.toc{columns:1}.by{white-space:normal}}
-@media print{main{box-shadow:none}.bar,.top nav{display:none}}
+@media print{main{box-shadow:none}.bar,.top nav,details.long>summary{display:none}details.long::details-content{content-visibility:visible}}
 @media (forced-colors:active){.mk{border:1px solid}.mk.agent{clip-path:none}}`
 
 /** The source of {@link STYLE} as a content security policy names it. */

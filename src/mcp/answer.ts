@@ -1,6 +1,6 @@
 import type { CallToolResult } from '@modelcontextprotocol/server'
 import type { Actor } from '../model/actor.ts'
-import { AppError } from '../model/error.ts'
+import { AppError, tellRefusal } from '../model/error.ts'
 import type { Call, Connection, Output } from '../tools/call.ts'
 import { textOf } from '../tools/text.ts'
 
@@ -39,14 +39,12 @@ export async function answerCall(
 
 /** What the caller may know of an error. A fault of ours goes to the operator's log and is only named here. */
 export function explained(error: unknown): Record<string, unknown> {
-  if (error instanceof AppError) {
-    const { gate: _, ...details } = error.details
-    return { code: error.code, message: error.message, ...details }
-  }
+  if (error instanceof AppError) return { ...tellRefusal(error) }
   console.error(error)
   return {
     code: 'internal',
     message: 'Something went wrong on the server’s side. Its log has the cause.',
+    retry: false,
     next: 'Read the state again before you repeat a write; tell the person who runs the server.',
   }
 }

@@ -41,7 +41,7 @@ async function taken(body: unknown, headers: Record<string, string>): Promise<bo
   const actor = world.scout.actor as AgentActor
   const caller = callerOf({ actor }, world.done.call)
   const request = new Request('http://127.0.0.1/mcp', { method: 'POST', headers })
-  const door = doorFor({ actor, presets: undefined }, caller)
+  const door = doorFor({ actor, presets: undefined, body: undefined }, caller)
   return (await direct({ request, body, presets: undefined }, door, caller)) !== undefined
 }
 

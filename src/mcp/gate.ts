@@ -95,7 +95,9 @@ function unauthorized(given: boolean, site: string): Response {
   return rejected(
     401,
     said,
-    { next: `A person makes tokens on ${site}, or on the host: donectl token create --name N --scope write` },
+    {
+      next: `A person makes one at the console of the server of ${site}: node dist/donectl.js token create --name NAME --scope write, with the same --data.`,
+    },
     { 'www-authenticate': challenge },
   )
 }

@@ -57,6 +57,17 @@ describe.each(Object.keys(ERAS) as Era[])('a client that opens as %s', (era) => 
     })
   })
 
+  it('refuses a key that the SDK would drop, whatever the client can do (gate, way 31)', async () => {
+    await world.scout.call('create_task', { title: 'Gated' })
+    for (const capabilities of [{}, { elicitation: { url: {} } }]) {
+      const client = await endpoint.connect(world.scout.token!, { era, capabilities })
+      const given = JSON.parse('{"id":"T1","__proto__":{"auto_ok":true}}') as Record<string, unknown>
+      const answer = await called(client, 'complete_task', given)
+      expect(answer.structuredContent).toMatchObject({ error: { code: 'unknown_argument' } })
+    }
+    expect(await world.scout.call('get_task', { id: 'T1' })).toMatchObject({ status: 'open' })
+  })
+
   it('reads with a read token and no more', async () => {
     const client = await endpoint.connect(world.reader.token!, { era })
     const { tools } = await client.listTools()

@@ -2,6 +2,7 @@ import { createMcpHandler } from '@modelcontextprotocol/server'
 import type { Call } from '../tools/call.ts'
 import { toolNamed } from '../tools/effects.ts'
 import { type Caller, explained } from './answer.ts'
+import { keepWhole, type WholeArguments } from './arguments.ts'
 import { direct } from './direct.ts'
 import { type Admitted, admit, type GateOptions } from './gate.ts'
 import { type Door, listingOf, serverFor } from './protocol.ts'
@@ -65,9 +66,14 @@ export function callerOf({ actor }: Pick<Admitted, 'actor'>, call: Call): Caller
 }
 
 /** What a request's caller sees: the lists for its rights, made once for all who have the same. */
-export function doorFor({ actor, presets }: Pick<Admitted, 'actor' | 'presets'>, caller: Caller): Door {
+export function doorFor(
+  { actor, presets, body }: Pick<Admitted, 'actor' | 'presets' | 'body'>,
+  caller: Caller,
+): Door {
   const tools = toolsListFor(actor.scopes, actor.presets, presets)
-  return { ...listingOf(tools), presets, caller: async () => caller }
+  const kept: WholeArguments = new Map()
+  keepWhole(kept, body)
+  return { ...listingOf(tools), presets, kept, caller: async () => caller }
 }
 
 const listens = (body: unknown): boolean =>

@@ -10,6 +10,7 @@ import {
 import type { Connection } from '../tools/call.ts'
 import { VERSION } from '../version.ts'
 import { answerCall, type Caller, refused } from './answer.ts'
+import { takeWhole, type WholeArguments } from './arguments.ts'
 import { instructionsFor } from './instructions.ts'
 import { promptNamed, promptsFor } from './prompts.ts'
 import { completeTask, protocolError, readResource, resourcesFor, resourceTemplatesFor } from './resources.ts'
@@ -29,6 +30,8 @@ export interface Door extends Listing {
   presets: readonly string[] | undefined
   /** Asked before each call. Over stdio the first one opens the database. */
   caller(): Promise<Caller>
+  /** Arguments that the SDK would hand on without one of their keys. */
+  kept: WholeArguments
   /** Addresses subscribed to by a client from before 2026-07-28; absent where nothing can be sent to one. */
   subscribed?: Set<string>
 }
@@ -127,9 +130,10 @@ export function serverFor(door: Door, era: 'modern' | 'legacy'): Server {
 export async function callTool(
   door: Door,
   server: Server,
-  { name, arguments: input }: CallToolRequest['params'],
+  { name, arguments: given }: CallToolRequest['params'],
   ctx: ServerContext,
 ): Promise<CallToolResult | InputRequiredResult> {
+  const input = takeWhole(door.kept, ctx.mcpReq.id, given)
   const caller = await door.caller().catch(refused)
   if ('content' in caller) return caller
   if (!caller.isTool(name)) {

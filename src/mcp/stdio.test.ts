@@ -62,6 +62,22 @@ describe.each(Object.keys(ERAS) as Era[])('a host that opens as %s', (era) => {
     expect(log.join('')).toContain('opened')
   })
 
+  it('refuses a key that the SDK would drop (gate, way 31)', async () => {
+    await world.scout.call('create_task', { title: 'Gated' })
+    const { client } = await connect({ era })
+    for (const key of ['__proto__', 'constructor']) {
+      const given = JSON.parse(`{"id":"T1","${key}":{"auto_ok":true}}`) as Record<string, unknown>
+      const answer = await client.callTool({ name: 'complete_task', arguments: given })
+      expect(answer, key).toMatchObject({
+        isError: true,
+        structuredContent: { error: { code: 'unknown_argument' } },
+      })
+    }
+    expect(await client.callTool({ name: 'complete_task', arguments: { id: 'T1' } })).toMatchObject({
+      structuredContent: { status: 'awaiting_approval' },
+    })
+  })
+
   it('hears of what others change', async () => {
     await world.scout.call('create_task', { title: 'Watched' })
     const { client } = await connect({ era })

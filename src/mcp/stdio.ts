@@ -4,6 +4,7 @@ import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/s
 import type { Actor, Scope } from '../model/actor.ts'
 import { AppError } from '../model/error.ts'
 import type { Call } from '../tools/call.ts'
+import { keepWhole, type WholeArguments } from './arguments.ts'
 import { changesFor } from './changes.ts'
 import { MOST_BYTES } from './limits.ts'
 import { type Door, listingOf, serverFor } from './protocol.ts'
@@ -68,7 +69,8 @@ export async function serveMcpStdio(options: StdioOptions): Promise<void> {
   const rights = scopes ? { scopes, presets: undefined } : (await open()).actor
   const listing = listingOf(listFrom(file, rights.scopes, rights.presets, presets))
   const mayRead = { task: listing.names.has('get_task'), digest: listing.names.has('get_digest') }
-  const door: Door = { ...listing, presets, subscribed, caller }
+  const kept: WholeArguments = new Map()
+  const door: Door = { ...listing, presets, subscribed, kept, caller }
 
   async function caller() {
     const { actor, call, renew } = await open()
@@ -106,7 +108,11 @@ export async function serveMcpStdio(options: StdioOptions): Promise<void> {
       },
       { transport, onerror: (error) => console.error(error.message) },
     )
-    const calls = watch(transport, { listens: () => void open().catch(console.error), closed: resolve })
+    const calls = watch(transport, {
+      arrives: (message) => keepWhole(kept, message),
+      listens: () => void open().catch(console.error),
+      closed: resolve,
+    })
     stdin.pipe(input, { end: false })
     stdin.once('end', () => void calls.answered(LAST_CALLS_MS).then(() => input.end()))
     stdin.once('error', () => input.end())
@@ -120,12 +126,16 @@ const fromCatalogue = async (): Promise<ToolFile> => (await import('./tool-list.
  * Looks at what passes: whoever listens wants events, so the folder is opened; and a host that closes its end behind a
  * call still gets the answer, which the SDK would drop.
  */
-function watch(transport: Transport, on: { listens: () => void; closed: () => void }) {
+function watch(
+  transport: Transport,
+  on: { arrives: (message: JSONRPCMessage) => void; listens: () => void; closed: () => void },
+) {
   const open = new Set<unknown>()
   let idle = () => {}
   const { onmessage, onclose } = transport
   const send = transport.send.bind(transport)
   transport.onmessage = (message: JSONRPCMessage, extra) => {
+    on.arrives(message)
     if ('method' in message && 'id' in message) {
       if (message.method === 'subscriptions/listen' || message.method === 'resources/subscribe') on.listens()
       else open.add(message.id)

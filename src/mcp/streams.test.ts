@@ -71,16 +71,22 @@ it('never carries an event of another account', async () => {
 
 it('keeps to the projects that a token is narrowed to', async () => {
   const { store } = world.done
+  await world.scout.call('create_project', { name: 'Website' })
   const narrow = await world.agent('narrow', { projects: [1] })
   const { heard } = await ear(await endpoint.connect(narrow.token!), ['T1', 'T2', 'T3'])
   await store.write(systemActor(world.account), 'test', async (tx) => {
     await emit(tx, { kind: 'updated', task: 1, project: 1 })
     await emit(tx, { kind: 'updated', task: 2, project: 2 })
+    await emit(tx, { kind: 'commented', task: 2, project: 2 })
     await emit(tx, { kind: 'updated', task: 3 })
   })
   await expect.poll(() => heard).toContain('done://task/T1')
   await quiet()
-  expect(heard).toEqual(['done://task/T1', ...digest])
+  expect(heard).toEqual(['done://task/T1'])
+  await store.write(systemActor(world.account), 'test', (tx) =>
+    emit(tx, { kind: 'commented', task: 1, project: 1 }),
+  )
+  await expect.poll(() => heard).toEqual(['done://task/T1', 'done://task/T1', ...digest])
 })
 
 it('tells an agent that its tools changed, and ends with its token', async () => {

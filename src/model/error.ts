@@ -60,3 +60,35 @@ export function notFound(message: string, details?: ErrorDetails): AppError {
 export function conflict(message: string, details?: ErrorDetails): AppError {
   return new AppError('conflict', message, { written: false, ...details })
 }
+
+/** What a caller reads of a refusal, the same at every door: what is wrong, what is allowed, what to do next, whether to repeat it. */
+export interface Told extends Omit<ErrorDetails, 'gate'> {
+  code: ErrorCode
+  message: string
+  next: string
+  retry: boolean
+}
+
+/** A refusal as every door tells it. What the gate notes for itself stays here. */
+export function tellRefusal(error: AppError): Told {
+  const { gate: _, allowed, ...details } = error.details
+  const known = allowed && allowed.length > 0 ? { allowed } : {}
+  return { code: error.code, message: error.message, ...known, ...DEFAULTS[error.code], ...details }
+}
+
+/** What to do next, and whether the same call may be sent again, where the refusal itself says nothing more to the point. */
+const DEFAULTS: Record<ErrorCode, { next: string; retry: boolean }> = {
+  unknown_argument: { next: 'Leave the argument out, or use the right one.', retry: false },
+  invalid_value: { next: 'Correct the value and send the call again.', retry: false },
+  not_found: { next: 'search finds things by words; lists give their ids.', retry: false },
+  conflict: { next: 'Read it again, then decide.', retry: false },
+  already_claimed: { next: 'Take another task: get_next_task.', retry: false },
+  blocked: { next: 'Take another task: get_next_task.', retry: false },
+  needs_approval: { next: 'Ask a person: complete_task asks for sign-off.', retry: false },
+  scope: { next: 'Ask a person for a credential that may.', retry: false },
+  people_only: { next: 'Ask a person: ask_question.', retry: false },
+  rate_limited: { next: 'Wait a moment, then send the same call again.', retry: true },
+  too_large: { next: 'Shorten it, or split it into several calls.', retry: false },
+  unavailable: { next: 'Send the same call again in a moment.', retry: true },
+  internal: { next: 'Read the state again before you repeat a write.', retry: false },
+}

@@ -45,13 +45,18 @@ export function termsOf(query: string): Term[] {
     })
 }
 
-/** Whether a folded text holds a term, by the same rule as the indexes: short terms only where a word begins. */
-function findTerm(folded: string, term: Term): number {
+/** Where a folded text holds a term, by the same rule as the indexes: short terms only where a word begins; -1 for nowhere. */
+export function findTerm(folded: string, term: Term): number {
   const anywhere = term.index === 'parts' || IS_CJK.test(term.folded)
   let at = folded.indexOf(term.folded)
-  while (!anywhere && at > 0 && /[\p{L}\p{N}]/u.test(folded[at - 1]!))
-    at = folded.indexOf(term.folded, at + 1)
+  while (!anywhere && at > 0 && !beginsWord(folded, at)) at = folded.indexOf(term.folded, at + 1)
   return at
+}
+
+/** Whether a word begins there. A run of Chinese, Japanese or Korean is a word of its own, as in the index. */
+function beginsWord(folded: string, at: number): boolean {
+  const before = folded[at - 1] ?? ' '
+  return !/[\p{L}\p{N}]/u.test(before) || IS_CJK.test(before)
 }
 
 /** How well a title fits a query: 3 where all terms begin words of it, 2 where it holds all, 1 some, 0 none. */
@@ -59,7 +64,7 @@ export function titleScore(title: string, terms: readonly Term[]): number {
   const folded = fold(title)
   const places = terms.map((term) => findTerm(folded, term))
   if (places.every((at) => at >= 0)) {
-    return places.every((at) => at === 0 || !/[\p{L}\p{N}]/u.test(folded[at - 1]!)) ? 3 : 2
+    return places.every((at) => beginsWord(folded, at)) ? 3 : 2
   }
   return places.some((at) => at >= 0) ? 1 : 0
 }

@@ -30,30 +30,51 @@ const MEANINGS: Record<string, readonly string[]> = {
 }
 
 /** Arguments that no tool has because something else does their work. */
-const ELSEWHERE: Record<string, string> = {
-  status:
-    'Status moves by its verbs: start_run, complete_task, cancel_task, reopen_task, block_task, unblock_task, claim_task, release_task.',
-  state: 'Status moves by its verbs: start_run, complete_task, cancel_task, reopen_task, block_task.',
-  done: 'Use complete_task.',
-  completed: 'Use complete_task.',
-  auto_ok:
-    'Only a person can raise auto-OK, on the task’s page. Complete the task: it then waits for sign-off.',
-  approved: 'Only a person signs off, on the page that complete_task names. No argument approves.',
-  approver: 'The approver is the person who signs off on the page. No argument names one.',
-  confirm: 'No call needs confirming and none can be forced.',
-  force: 'No call can be forced. The error says what stands in the way.',
-  skip_approval: 'Approval can’t be skipped. complete_task asks for it.',
-  actor: 'The caller is who the credential says. No argument changes it.',
-}
+const ELSEWHERE = new Map(
+  Object.entries({
+    status:
+      'Status moves by its verbs: start_run, complete_task, cancel_task, reopen_task, block_task, unblock_task, claim_task, release_task.',
+    state: 'Status moves by its verbs: start_run, complete_task, cancel_task, reopen_task, block_task.',
+    done: 'Use complete_task.',
+    completed: 'Use complete_task.',
+    auto_ok:
+      'Only a person can raise auto-OK, on the task’s page. Complete the task: it then waits for sign-off.',
+    auto_ok_default: 'Only a person sets what a project’s new tasks need. No argument does.',
+    approved: 'Only a person signs off, on the page that complete_task names. No argument approves.',
+    approver: 'The approver is the person who signs off on the page. No argument names one.',
+    confirm: 'No call needs confirming and none can be forced.',
+    force: 'No call can be forced. The error says what stands in the way.',
+    skip_approval: 'Approval can’t be skipped. complete_task asks for it.',
+    actor: 'The caller is who the credential says. No argument changes it.',
+    constructor: 'No argument reaches into the program.',
+    prototype: 'No argument reaches into the program.',
+    ['__proto__']: 'No argument reaches into the program.',
+  }),
+)
 
-/** What to say of an argument that a tool does not have: the near names and, where there is one, the way. */
+/** Arguments whose work another tool does. */
+const BY_ANOTHER_TOOL = new Map(
+  Object.entries({
+    depends_on: 'add_dependency and remove_dependency change what a task waits for.',
+    recurrence: 'set_recurrence sets and clears a rule.',
+    steps: 'add_step, update_step, reorder_steps and delete_step change a plan.',
+    parent: 'Give parent_id.',
+    comment: 'comment_on_task adds a comment.',
+  }),
+)
+
+/**
+ * What to say of an argument that a tool does not have: the near names and, where there is one, the way. `gate` where it
+ * would have been a way round the approval gate.
+ */
 export function explainUnknown(
   argument: string,
   known: readonly string[],
-): { near: string[]; next: string | undefined } {
+): { near: string[]; next: string | undefined; gate: true | undefined } {
   const byMeaning = known.filter((name) => MEANINGS[name]?.includes(argument))
   const near = byMeaning.length > 0 ? byMeaning : nearest(argument, known)
-  return { near, next: ELSEWHERE[argument] }
+  const gate = ELSEWHERE.get(argument)
+  return { near, next: gate ?? BY_ANOTHER_TOOL.get(argument), gate: gate === undefined ? undefined : true }
 }
 
 /** Up to three of `names` that a reader could have meant by `text`, best first. */

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { type Direction, readInstant, readWhen } from './when.ts'
+import type { Direction } from './moment.ts'
+import { readInstant, readWhen } from './when.ts'
 import { addDays, type Clock, dateOf, instantOf, isZone, localTime, today, weekdayOf } from './zone.ts'
 
 const at = (iso: string, zone: string): Clock => ({ now: Date.parse(iso), zone })

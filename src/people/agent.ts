@@ -1,8 +1,9 @@
 import { z } from 'zod'
+import { AppError } from '../model/error.ts'
 import { formatId } from '../model/id.ts'
 import { fold } from '../model/suggest.ts'
 import { parties } from '../store/actor.ts'
-import { agentById, agentNamed, createAgent } from '../store/credential.ts'
+import { agentById, agentNamed, createAgent, revokeTokensOf } from '../store/credential.ts'
 import type { ReadTx } from '../store/handle.ts'
 import { askToStop, letContinue } from '../store/stop.ts'
 import type { Row } from '../store/tables.ts'
@@ -56,11 +57,37 @@ export const agentOperations = {
     'fresh',
   ),
 
+  revoke_agent: forPeople(
+    'member',
+    write({
+      title: 'Revoke an agent',
+      does: 'From now on every token of the agent is refused, and its streams end. What it holds is free again when its lease lapses. For its owner and the account’s.',
+      toolset: 'runs',
+      noun: 'agent',
+      convergent: true,
+      input: z.strictObject({ id: idOf('agent') }),
+      output: stored,
+      http: 'POST /agents/:id/revoke',
+      example: { id: 'G1' },
+      run: async (tx, { id }) => {
+        const agent = await agentById(tx, id)
+        requireOwner(tx, agent)
+        const revoked = await revokeTokensOf(tx, agent)
+        return {
+          ...view(agent),
+          revoked: revoked.map((token) => formatId('token', token)),
+          ...(revoked.length > 0 ? {} : { already: true }),
+        }
+      },
+    }),
+    'fresh',
+  ),
+
   stop_agent: forPeople(
     'member',
     write({
       title: 'Ask an agent to stop',
-      does: 'The answer of the agent’s next write tells it to stop, until it is let go on. To cut it off at once, revoke its tokens.',
+      does: 'The answer of the agent’s next write tells it to stop, until it is let go on. To cut it off at once: revoke_agent.',
       toolset: 'runs',
       noun: 'agent',
       convergent: true,
@@ -104,6 +131,21 @@ function view(agent: Row<'agents'>): Record<string, unknown> {
     stop_asked_by: agent.stop_by && formatId('person', agent.stop_by),
     created_at: moment(agent.created_at),
   })
+}
+
+/** Credentials are the account owner's matter, and of one agent also that of the person it works for. */
+function requireOwner(tx: ReadTx, agent: Row<'agents'>): void {
+  const { actor } = tx
+  if (actor.kind === 'person' && (actor.role === 'owner' || agent.owner === ownNumber(tx))) return
+  throw new AppError(
+    'people_only',
+    `${formatId('agent', agent.id)} is ${formatId('person', agent.owner)}’s agent.`,
+    {
+      gate: true,
+      retry: false,
+      next: 'Ask that person or the owner of the account; stop_agent asks it to stop.',
+    },
+  )
 }
 
 const ownNumber = (tx: ReadTx): number => Number(tx.actor.id.slice(1))

@@ -1,11 +1,14 @@
 import { z } from 'zod'
+import { notFound } from '../model/error.ts'
 import { formatId } from '../model/id.ts'
 import { LIMITS } from '../model/task.ts'
 import { partyNames } from '../store/actor.ts'
-import { approve, reject, requestById } from '../store/approval.ts'
+import { approve, reject } from '../store/approval.ts'
+import { pendingSignOffs } from '../store/digest.ts'
 import { requireForm } from '../store/form.ts'
-import { undecided } from '../store/sign-off.ts'
-import { taskById } from '../store/task.ts'
+import { requestById } from '../store/request.ts'
+import { taskById, taskInTrash } from '../store/task.ts'
+import { trashEntry } from '../store/trash.ts'
 import { idOf, instant } from '../tools/fields.ts'
 import { finishedAnswer } from '../tools/task-answer.ts'
 import { read, write } from '../tools/tool.ts'
@@ -27,7 +30,7 @@ export const approvalOperations = {
       example: {},
       run: async (tx) => {
         const name = await partyNames(tx)
-        const waiting = await undecided(tx, 100)
+        const waiting = await pendingSignOffs(tx, {})
         return { sign_offs: await Promise.all(waiting.map((request) => inBrief(tx, request, name))) }
       },
     }),
@@ -37,7 +40,7 @@ export const approvalOperations = {
     'viewer',
     read({
       title: 'Get all that a sign-off rests on',
-      does: 'The facts, the agent’s words and, while the request waits, the form: content version, hash and a nonce that is good for 15 minutes in this session. Times are milliseconds since the epoch.',
+      does: 'The facts, the agent’s words and, while the request waits, the form: content version, hash and a nonce that is good for 15 minutes in this session.',
       toolset: 'approvals',
       noun: 'request',
       input: z.strictObject({ id: idOf('request'), since: instant('backward').optional() }),
@@ -46,7 +49,11 @@ export const approvalOperations = {
       example: { id: 'A1' },
       run: async (tx, { id, since }) => {
         const request = await requestById(tx, id)
-        return signOffFacts(tx, request, await taskById(tx, request.task), since)
+        const gone = await taskInTrash(tx, request.task)
+        if (gone && !(await trashEntry(tx, gone.trash!))) {
+          throw notFound(`${formatId('task', gone.id)}, which this was about, was removed for good.`)
+        }
+        return signOffFacts(tx, request, gone ?? (await taskById(tx, request.task)), since)
       },
     }),
   ),

@@ -15,6 +15,8 @@ import { changesOf, freedBy, runsOf, signOffOf, staleBy } from '../store/sign-of
 import { stepsOf } from '../store/step.ts'
 import type { Row } from '../store/tables.ts'
 import { childrenOf } from '../store/task.ts'
+import { trashEntry } from '../store/trash.ts'
+import { moment } from '../tools/view.ts'
 import { type NetChange, netChanges } from './changes.ts'
 
 type Name = (id: string | null | undefined) => string | undefined
@@ -25,7 +27,8 @@ const EXCERPT = 2000
 /**
  * Everything a person needs to decide a request, facts first (design: page, "Sign-off"): what changed since the task was
  * opened, its parts as they are, who did it, what closing frees, and only then the agent's own words. `since` asks in
- * addition for what changed after a moment, such as when a page was shown.
+ * addition for what changed after a moment, such as when a page was shown. Of a task in the Trash it says how it went there;
+ * then there is no form, since nothing waits.
  */
 export async function signOffFacts(
   tx: ReadTx,
@@ -51,7 +54,8 @@ export async function signOffFacts(
     state,
     asks: target,
     asked_by: name(asked_by) ?? asked_by,
-    asked_at: request.asked_at,
+    asked_at: moment(request.asked_at),
+    ...(await trashFacts(tx, task, name)),
     task: await taskFacts(tx, task, name),
     unchanged: request.content_hash === task.content_hash && request.content_version === task.content_version,
     // Evidence has a row of its own; only what came after the request is news.
@@ -63,13 +67,13 @@ export async function signOffFacts(
       events.filter((event) => event.at > since),
       titles,
     ).map((each) => named(each, name)),
-    ...(stale ? { stale: { by: name(stale.by) ?? stale.by, at: stale.at, tool: stale.tool } } : {}),
+    ...(stale ? { stale: { by: name(stale.by) ?? stale.by, at: moment(stale.at), tool: stale.tool } } : {}),
     steps: steps.map((step) => ({
       id: formatId('step', step.id),
       title: step.title,
       description: step.description,
       status: step.status,
-      at: step.updated_at,
+      at: moment(step.updated_at),
     })),
     subtasks: children.map((child) => ({
       id: formatId('task', child.id),
@@ -97,17 +101,17 @@ export async function signOffFacts(
       : {
           decision: {
             by: name(request.decided_by) ?? request.decided_by ?? 'Done',
-            at: request.decided_at,
+            at: moment(request.decided_at),
             note: request.note,
             began: signOff?.began ?? null,
           },
         }),
     session: sessionFacts(tx),
-    ...(state === 'pending' ? { form: formFor(tx, request, task) } : {}),
+    ...(state === 'pending' && task.trash === null ? { form: formFor(tx, request, task) } : {}),
   }
 }
 
-/** What {@link signOffFacts} tells. Times are milliseconds since the epoch; names are `G1 scout`. */
+/** What {@link signOffFacts} tells. Times are ISO 8601 in UTC, as everywhere outside; names are `G1 scout`. */
 export type SignOffFacts = Awaited<ReturnType<typeof signOffFacts>>
 
 /** The figures of a request in a list: bad news stands in the line itself. */
@@ -121,7 +125,7 @@ export async function inBrief(tx: ReadTx, request: Row<'requests'> & { title: st
     title: request.title,
     asks: request.target,
     asked_by: name(request.asked_by) ?? request.asked_by,
-    asked_at: request.asked_at,
+    asked_at: moment(request.asked_at),
     steps: steps.length,
     steps_finished: steps.filter((step) => step.status === 'done' || step.status === 'skipped').length,
     steps_failed: steps.filter((step) => step.status === 'failed').length,
@@ -133,6 +137,16 @@ export async function inBrief(tx: ReadTx, request: Row<'requests'> & { title: st
 
 /** A request in a list of what waits. */
 export type Brief = Awaited<ReturnType<typeof inBrief>>
+
+/** By whom and with what the task went to the Trash; from there it comes back with its request. */
+async function trashFacts(tx: ReadTx, task: Row<'tasks'>, name: Name) {
+  const entry = task.trash === null ? undefined : await trashEntry(tx, task.trash)
+  if (!entry) return {}
+  const { id, object, title, by, at } = entry
+  return {
+    trashed: { id: formatId('trash', id), object, title, by: name(by) ?? by, at: moment(at) },
+  }
+}
 
 async function taskFacts(tx: ReadTx, task: Row<'tasks'>, name: Name) {
   return {
@@ -148,12 +162,12 @@ async function taskFacts(tx: ReadTx, task: Row<'tasks'>, name: Name) {
     auto_ok: task.auto_ok === 1,
     content_version: task.content_version,
     created_by: name(task.created_by) ?? task.created_by,
-    created_at: task.created_at,
+    created_at: moment(task.created_at),
   }
 }
 
 function named(change: NetChange, name: Name) {
-  return { ...change, by: change.by.map((id) => name(id) ?? id) }
+  return { ...change, at: moment(change.at), by: change.by.map((id) => name(id) ?? id) }
 }
 
 function evidence(artifact: Row<'artifacts'>, name: Name) {
@@ -171,7 +185,7 @@ function evidence(artifact: Row<'artifacts'>, name: Name) {
     text: text === null ? null : text.slice(0, EXCERPT),
     cut: text !== null && text.length > EXCERPT,
     by: name(artifact.created_by) ?? artifact.created_by,
-    at: artifact.created_at,
+    at: moment(artifact.created_at),
   }
 }
 
@@ -180,8 +194,8 @@ async function runFacts(tx: ReadTx, task: Row<'tasks'>, name: Name) {
     id: formatId('run', run.id),
     agent: name(run.agent) ?? run.agent,
     state: runState(run, tx.now, task.status === 'awaiting_approval'),
-    started_at: run.started_at,
-    ended_at: run.ended_at,
+    started_at: moment(run.started_at),
+    ended_at: run.ended_at === null ? null : moment(run.ended_at),
   }))
 }
 
@@ -195,7 +209,7 @@ async function ownerName(tx: ReadTx, id: string, name: Name): Promise<string | n
 async function ownWords(tx: ReadTx, request: Row<'requests'>, task: Row<'tasks'>, name: Name) {
   const kind = request.target === 'done' ? 'summary' : 'cancel'
   const note = await newestNote(tx, { task: task.id, kind })
-  return note ? [{ text: note.text, by: name(note.by) ?? note.by, at: note.at }] : []
+  return note ? [{ text: note.text, by: name(note.by) ?? note.by, at: moment(note.at) }] : []
 }
 
 /** How the sign-in began, when, and whether it is new enough for a decision (gate G2). */
@@ -204,7 +218,7 @@ function sessionFacts(tx: ReadTx) {
   const { began, signedInAt } = tx.actor.session
   return {
     began,
-    signed_in_at: signedInAt,
+    signed_in_at: moment(signedInAt),
     fresh: tx.now - signedInAt <= FRESH_MS,
     may_decide: tx.actor.role !== 'viewer',
   }

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { snapshot } from '../../test/observer.ts'
+import { beaTakesOver } from '../../test/people.ts'
 import { newWorld, type World } from '../../test/world.ts'
 import { actorOfToken } from '../auth/actor.ts'
 import type { Actor, PersonActor } from '../model/actor.ts'
@@ -136,6 +137,38 @@ describe('agents and tokens', () => {
     expect(await make({ idempotency_key: 'k' })).toMatchObject({ code: 'unknown_argument' })
     expect(await make({ kind: 'person' })).toMatchObject({ code: 'unknown_argument' })
     expect(await refused('revoke_token', { id: 'K99' })).toMatchObject({ code: 'not_found' })
+  })
+
+  it('are cut off with all their tokens at once; what they hold is free when the lease lapses', async () => {
+    const { scout, builder } = world
+    const tokens = [scout.token!]
+    for (const scope of ['read', 'write'])
+      tokens.push((await people('create_token', { agent_id: 'G1', scope })).token)
+    await people('revoke_token', { id: 'K4' })
+    await scout.call('create_task', { title: 'Order tiles' })
+    await scout.call('claim_task', { id: 'T1' })
+    const before = rows().events!.length
+    expect(await people('revoke_agent', { id: 'G1' })).toMatchObject({ id: 'G1', revoked: ['K1', 'K5'] })
+    expect(rows().events!.slice(before)).toMatchObject([
+      { kind: 'agent_changed', object: 'G1', data: expect.stringContaining('"tokens":["K1","K5"]') },
+    ])
+    for (const token of tokens) expect(await actorOfToken(world.done.store, token)).toBeUndefined()
+    expect(await actorOfToken(world.done.store, builder.token!)).toBeDefined()
+    expect(await builder.refused('claim_task', { id: 'T1' })).toMatchObject({ code: 'already_claimed' })
+    await converges('revoke_agent', { id: 'G1' })
+    world.pass(10 * 60_000)
+    expect(await builder.call('claim_task', { id: 'T1' })).toMatchObject({ status: 'in_progress' })
+  })
+
+  it('are revoked by their own person or the account’s owner', async () => {
+    expect(await refused('revoke_agent', { id: 'G9' })).toMatchObject({ code: 'not_found' })
+    const bea = await beaTakesOver(world, 'G2')
+    expect(await refused('revoke_agent', { id: 'G1' }, bea)).toMatchObject({
+      code: 'people_only',
+      message: 'G1 is U1’s agent.',
+    })
+    expect(await actorOfToken(world.done.store, world.scout.token!)).toBeDefined()
+    expect((await people('revoke_agent', { id: 'G2' }, bea)).revoked).toEqual(['K2'])
   })
 
   it('are asked to stop, hear it with their next write, and go on when let', async () => {

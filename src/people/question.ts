@@ -2,7 +2,8 @@ import { z } from 'zod'
 import { formatId, formatIdOr } from '../model/id.ts'
 import { LIMITS } from '../model/task.ts'
 import { partyNames } from '../store/actor.ts'
-import { answerQuestion, waitingQuestions } from '../store/answer.ts'
+import { answerQuestion } from '../store/answer.ts'
+import { openQuestions } from '../store/digest.ts'
 import type { ReadTx } from '../store/handle.ts'
 import { questionById } from '../store/question.ts'
 import type { Row } from '../store/tables.ts'
@@ -23,7 +24,7 @@ export const questionOperations = {
       http: 'GET /questions',
       example: {},
       run: async (tx) => {
-        const waiting = await waitingQuestions(tx, 100)
+        const waiting = await openQuestions(tx, {})
         return { questions: await Promise.all(waiting.map((each) => view(tx, each, each.title))) }
       },
     }),

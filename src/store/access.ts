@@ -1,6 +1,4 @@
 import { sql } from 'kysely'
-import type { Actor } from '../model/actor.ts'
-import type { AppError } from '../model/error.ts'
 import { type ReadTx, sqlOf, type WriteTx } from './handle.ts'
 import type { Row } from './tables.ts'
 
@@ -26,21 +24,12 @@ export async function addAccess(tx: WriteTx, counts: readonly AccessCount[]): Pr
   }
 }
 
-/** Writes down one refused call. */
-export async function addRefusal(tx: WriteTx, actor: Actor, tool: string, error: AppError): Promise<void> {
-  await sqlOf(tx)
-    .insertInto('refusals')
-    .values({
-      account: actor.account,
-      credential: actor.credential,
-      actor: actor.id,
-      tool: tool.slice(0, 80),
-      code: error.code,
-      message: error.message.slice(0, 500),
-      gate: isOfGate(error) ? 1 : 0,
-      at: tx.now,
-    })
-    .execute()
+/** One refused call. */
+export type Refusal = Omit<Row<'refusals'>, 'seq'>
+
+/** Writes refused calls down. */
+export async function addRefusals(tx: WriteTx, refusals: readonly Refusal[]): Promise<void> {
+  for (const refusal of refusals) await sqlOf(tx).insertInto('refusals').values(refusal).execute()
 }
 
 /** Refusals since a moment, newest first. */
@@ -66,12 +55,10 @@ export async function expireAccess(tx: WriteTx, limit: number): Promise<number> 
     sqlOf(tx),
   )
   const refusals = await sql`DELETE FROM refusals WHERE seq IN (SELECT seq FROM refusals
-    WHERE (gate = 0 AND at < ${tx.now - day}) OR at < ${tx.now - 90 * day} LIMIT ${limit})`.execute(sqlOf(tx))
+    WHERE (gate = 0 AND at < ${tx.now - day}) OR (gate = 1 AND at < ${tx.now - 90 * day}) LIMIT ${limit})`.execute(
+    sqlOf(tx),
+  )
   return Math.max(Number(counts.numAffectedRows), Number(refusals.numAffectedRows))
-}
-
-function isOfGate(error: AppError): boolean {
-  return error.details.gate === true || ['scope', 'people_only', 'needs_approval'].includes(error.code)
 }
 
 /** Calls and refusals of these actors since a moment, by tool. */

@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import type { EventKind } from '../model/event.ts'
 import { type ReadTx, sqlOf } from './handle.ts'
 import { type Page, type PageInput, pageOf } from './page.ts'
+import { eventsInSight } from './sight.ts'
 import type { Row } from './tables.ts'
 
 /** Which events a log shows; what is undefined does not narrow. Times are milliseconds since the epoch. */
@@ -48,7 +49,8 @@ export async function activityPage(
     const first = await firstSince(tx, filter.until)
     if (first !== undefined) query = query.where('e.id', '<', first)
   }
-  return pageOf(tx, query, { by: [sql`e.id`], direction: 'desc' }, page)
+  const found = await pageOf(tx, query, { by: [sql`e.id`], direction: 'desc' }, page)
+  return { ...found, rows: await eventsInSight(tx, found.rows) }
 }
 
 /**

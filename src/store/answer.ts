@@ -1,24 +1,10 @@
 import { conflict } from '../model/error.ts'
 import { formatId } from '../model/id.ts'
-import { emit, type ReadTx, sqlOf, type WriteTx } from './handle.ts'
+import { shownRecord } from './conflict.ts'
+import { emit, sqlOf, type WriteTx } from './handle.ts'
 import { notify } from './notification.ts'
-import { endHold, type QuestionOnTask } from './question.ts'
+import { endHold } from './question.ts'
 import type { Row } from './tables.ts'
-
-/** Questions that wait for an answer, oldest first, with the title of their task. */
-export function waitingQuestions(tx: ReadTx, limit: number): Promise<QuestionOnTask[]> {
-  return sqlOf(tx)
-    .selectFrom('questions as q')
-    .leftJoin('tasks as t', (join) => join.onRef('t.account', '=', 'q.account').onRef('t.id', '=', 'q.task'))
-    .selectAll('q')
-    .select('t.title')
-    .where('q.account', '=', tx.account)
-    .where('q.answered_at', 'is', null)
-    .where('t.trash', 'is', null)
-    .orderBy('q.id')
-    .limit(limit)
-    .execute()
-}
 
 /** A person's answer; the agent that asked hears of it. An answer stands: a second, other one is refused. */
 export async function answerQuestion(
@@ -30,7 +16,7 @@ export async function answerQuestion(
   if (question.answered_at !== null) {
     if (question.answer === answer && question.answered_by === tx.actor.id) return { question, already: true }
     throw conflict(`${object} was answered by ${question.answered_by}.`, {
-      current: { id: object, answer: question.answer },
+      current: shownRecord({ id: object, answer: question.answer }),
       next: 'Add what is missing with comment_on_task.',
     })
   }

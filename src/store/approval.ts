@@ -1,20 +1,19 @@
-import { sql } from 'kysely'
 import type { ActorId, PersonActor } from '../model/actor.ts'
-import { AppError, conflict, notFound } from '../model/error.ts'
+import { AppError, conflict } from '../model/error.ts'
 import { formatId } from '../model/id.ts'
 import { type ClosedStatus, isClosed } from '../model/task.ts'
 import { ownerOf } from './actor.ts'
-import { FREE, refuseIfHeld, statusOf } from './claim.ts'
-import { dropRequest, meaningChanged, pendingRequest, putBack, storedTask } from './content.ts'
-import { inJson, openDependencies } from './dependency.ts'
+import { FREE, refuseIfHeld } from './claim.ts'
+import { parentsChanged, pendingRequest, putBack } from './content.ts'
+import { openDependencies } from './dependency.ts'
 import { emit, nextNumber, type ReadTx, sealOf, sqlOf, transactionOf, type WriteTx } from './handle.ts'
 import { addNote } from './note.ts'
 import { notify } from './notification.ts'
-import { type Page, type PageInput, pageOf } from './page.ts'
-import { makeSuccessor } from './recurrence.ts'
-import { endOwnRun } from './run.ts'
+import { makeSuccessor, type Successor } from './recurrence.ts'
+import { endOwnRun, endRuns } from './run.ts'
 import { requireLiveSession } from './session.ts'
-import type { RequestState, Row } from './tables.ts'
+import { sees, shownTask } from './sight.ts'
+import type { Row } from './tables.ts'
 import { childrenOf, taskById, updateRow } from './task.ts'
 
 /** How fresh a person's proof of identity must be for a decision (gate G2), in milliseconds. */
@@ -25,8 +24,8 @@ export interface Finished {
   task: Row<'tasks'>
   /** The request that now waits, where the task needs a person. */
   request?: Row<'requests'>
-  /** The next occurrence of a recurring task. */
-  successor?: Row<'tasks'>
+  /** The next occurrence of a recurring task, or why there is none although its rule goes on. */
+  next?: Successor
   /** True where everything was already so. */
   already: boolean
 }
@@ -45,11 +44,8 @@ export async function finishTask(
   const id = formatId('task', task.id)
   const noteKind = target === 'done' ? 'summary' : 'cancel'
   if (task.status === target) {
-    await addNote(
-      tx,
-      { task: task.id, kind: noteKind },
-      task.auto_ok === 1 || tx.actor.kind === 'person' ? note : null,
-    )
+    const theirs = task.auto_ok === 1 || tx.actor.kind === 'person'
+    await addNote(tx, { task: task.id, kind: noteKind }, theirs ? note : null)
     return { task, already: true }
   }
   if (isClosed(task.status)) {
@@ -59,8 +55,14 @@ export async function finishTask(
   // Once a person was asked, a person decides, even where the task could have closed on its own.
   const closesNow = !ask && (tx.actor.kind === 'person' || (task.auto_ok === 1 && !pending))
   if (pending && !closesNow) {
-    if (pending.target === target) return { task, request: pending, already: true }
+    if (pending.target === target) {
+      // Who asked may correct what they said; what the sign-off is bound to stays as it is.
+      const added =
+        pending.asked_by === tx.actor.id && (await addNote(tx, { task: task.id, kind: noteKind }, note))
+      return { task, request: pending, already: !added }
+    }
     throw conflict(`${formatId('request', pending.id)} already asks to have ${id} ${pending.target}.`, {
+      gate: true,
       next: 'Wait for the decision, or withdraw your own request with reopen_task.',
     })
   }
@@ -70,58 +72,6 @@ export async function finishTask(
   await endOwnRun(tx, task, target === 'done' ? 'succeeded' : 'cancelled')
   if (closesNow) return { ...(await close(tx, task, target, pending)), already: false }
   return { ...(await askForSignOff(tx, task, target)), already: false }
-}
-
-/** A request by number, of a task that the caller can see. One that it can't see reads like one that never was. */
-export async function requestById(tx: ReadTx, id: number): Promise<Row<'requests'>> {
-  const { projects } = tx.actor
-  const request = await sqlOf(tx)
-    .selectFrom('requests as r')
-    .innerJoin('tasks as t', (join) => join.onRef('t.account', '=', 'r.account').onRef('t.id', '=', 'r.task'))
-    .selectAll('r')
-    .where('r.account', '=', tx.account)
-    .where('r.id', '=', id)
-    .$if(projects !== undefined, (query) => query.where('t.project', 'in', [...projects!]))
-    .executeTakeFirst()
-  if (request) return request
-  throw notFound(`There is no request ${formatId('request', id)}.`, {
-    next: 'list_approvals shows them all.',
-  })
-}
-
-/** A request with what its task is called and whether that lies in the Trash. */
-export type AskedRequest = Row<'requests'> & { title: string; trash: number | null }
-
-/** A page of requests on tasks that the caller can see, newest first. A pending one of a task in the Trash waits for nobody. */
-export function requestsPage(
-  tx: ReadTx,
-  filter: { states?: readonly RequestState[] | undefined; task?: number | undefined },
-  page: PageInput,
-): Promise<Page<AskedRequest>> {
-  const { projects } = tx.actor
-  const query = sqlOf(tx)
-    .selectFrom('requests as r')
-    .innerJoin('tasks as t', (join) => join.onRef('t.account', '=', 'r.account').onRef('t.id', '=', 'r.task'))
-    .selectAll('r')
-    .select(['t.title', 't.trash'])
-    .where('r.account', '=', tx.account)
-    .where((eb) => eb.or([eb('r.state', '<>', 'pending'), eb('t.trash', 'is', null)]))
-    .$if(projects !== undefined, (each) => each.where('t.project', 'in', [...projects!]))
-    .$if(filter.states !== undefined, (each) => each.where('r.state', 'in', [...filter.states!]))
-    .$if(filter.task !== undefined, (each) => each.where('r.task', '=', filter.task!))
-  return pageOf(tx, query, { by: [sql`r.id`], direction: 'desc' }, page)
-}
-
-/** The newest request of a task, decided or not. */
-export function newestRequestOf(tx: ReadTx, task: number): Promise<Row<'requests'> | undefined> {
-  return sqlOf(tx)
-    .selectFrom('requests')
-    .selectAll()
-    .where('account', '=', tx.account)
-    .where('task', '=', task)
-    .orderBy('id', 'desc')
-    .limit(1)
-    .executeTakeFirst()
 }
 
 /** A person's decision to close exactly what was asked. Bound to version and hash, which the person's page carried. */
@@ -178,57 +128,6 @@ export async function reject(tx: WriteTx, request: Row<'requests'>, note: string
   }
 }
 
-/** Back to open. An agent withdraws only its own request; reopening a closed task is everybody's who may write. */
-export async function reopenTask(
-  tx: WriteTx,
-  task: Row<'tasks'>,
-  reason: string | undefined,
-): Promise<{ task: Row<'tasks'>; already: boolean }> {
-  const pending = await pendingRequest(tx, task.id)
-  if (pending) {
-    if (tx.actor.kind === 'agent' && pending.asked_by !== tx.actor.id) {
-      throw conflict(`${formatId('request', pending.id)} was asked by ${pending.asked_by}, not by you.`, {
-        next: 'Only who asked, or a person, can withdraw it. Use comment_on_task.',
-      })
-    }
-    await dropRequest(tx, pending, 'withdrawn')
-    await addNote(tx, { task: task.id, kind: 'reopen' }, reason)
-    return { task: await updateRow(tx, task.id, { status: 'open', blocked_by: null }), already: false }
-  }
-  if (!isClosed(task.status)) {
-    if (statusOf(task, tx.now) === 'open') return { task, already: true }
-    throw conflict(`${formatId('task', task.id)} is ${task.status}, not closed.`, {
-      next: task.status === 'blocked' ? 'unblock_task lifts a block.' : 'release_task gives it back.',
-    })
-  }
-  if (task.parent !== null) {
-    const parent = await storedTask(tx, task.parent)
-    if (isClosed(parent.status)) {
-      throw conflict(`${formatId('task', parent.id)}, of which it is a part, is ${parent.status}.`, {
-        next: `Call reopen_task with ${formatId('task', parent.id)} first.`,
-      })
-    }
-  }
-  await addNote(tx, { task: task.id, kind: 'reopen' }, reason)
-  const open = {
-    status: 'open',
-    closed_at: null,
-    closed_by: null,
-    changed_since_sign_off: 0,
-    ...FREE,
-  } as const
-  const reopened = await updateRow(tx, task.id, open)
-  const event = await emit(tx, {
-    kind: 'reopened',
-    task: task.id,
-    project: task.project,
-    ...(reason ? { data: { reason } } : {}),
-  })
-  await notify(tx, [task.assignee, task.closed_by], 'reopened', event, task.id)
-  await parentsChanged(tx, reopened)
-  return { task: reopened, already: false }
-}
-
 /** Gate G2: a person's own session, signed in again within the last 15 minutes. */
 export function requireFreshPerson(tx: ReadTx): asserts tx is ReadTx & { actor: PersonActor } {
   if (tx.actor.kind !== 'person') {
@@ -252,8 +151,6 @@ async function refuseUnfinished(tx: ReadTx, task: Row<'tasks'>): Promise<void> {
   const children = (await childrenOf(tx, task.id)).filter((child) => !isClosed(child.status))
   if (waits.length + children.length === 0) return
   const id = formatId('task', task.id)
-  const visible = (project: number | null) =>
-    tx.actor.projects === undefined || tx.actor.projects.includes(project ?? -1)
   const name = (each: {
     id: number
     title: string
@@ -261,16 +158,17 @@ async function refuseUnfinished(tx: ReadTx, task: Row<'tasks'>): Promise<void> {
     trash: number | null
     project: number | null
   }) =>
-    visible(each.project)
+    sees(tx, each.project)
       ? `${formatId('task', each.id)} ${each.title} (${each.trash === null ? each.status : `in the Trash, ${formatId('trash', each.trash)}`})`
-      : 'a task you can’t see'
+      : shownTask(tx, each)
   throw new AppError(
     'blocked',
     `${id} can’t close: ${waits.length} dependencies and ${children.length} subtasks are open.`,
     {
       written: false,
+      gate: true,
       allowed: [...waits, ...children].slice(0, 10).map(name),
-      next: waits.some((each) => each.trash !== null)
+      next: waits.some((each) => each.trash !== null && sees(tx, each.project))
         ? 'A trashed dependency still blocks: restore it, or remove_dependency.'
         : 'Finish or cancel these first, or remove_dependency if the order no longer holds.',
     },
@@ -328,9 +226,11 @@ async function close(
   task: Row<'tasks'>,
   target: ClosedStatus,
   request: Row<'requests'> | undefined,
-): Promise<{ task: Row<'tasks'>; request?: Row<'requests'>; successor?: Row<'tasks'> }> {
+): Promise<Omit<Finished, 'already'>> {
   if (task.auto_ok === 0 || request?.target === target) await signOff(tx, task, target, request)
-  if (request) await settle(tx, request, request.target === target ? 'approved' : 'withdrawn', null)
+  const approved = request?.target === target
+  if (request) await settle(tx, request, approved ? 'approved' : 'withdrawn', null)
+  await endRuns(tx, task, target === 'done' ? 'succeeded' : 'cancelled')
   const closed = await updateRow(tx, task.id, {
     status: target,
     closed_at: tx.now,
@@ -338,7 +238,6 @@ async function close(
     blocked_by: null,
     ...FREE,
   })
-  const approved = request?.target === target
   const event = await emit(tx, {
     kind: approved ? 'approved' : 'closed',
     task: task.id,
@@ -355,11 +254,11 @@ async function close(
   )
   await liftBlocks(tx, task)
   await parentsChanged(tx, closed)
-  const successor = await makeSuccessor(tx, closed)
+  const next = await makeSuccessor(tx, closed)
   return {
     task: closed,
-    ...(request ? { request: { ...request, state: 'approved' } } : {}),
-    ...(successor ? { successor } : {}),
+    ...(request ? { request: { ...request, state: approved ? 'approved' : 'withdrawn' } } : {}),
+    ...(next ? { next } : {}),
   }
 }
 
@@ -388,8 +287,27 @@ async function signOff(
   }
   await sqlOf(tx)
     .insertInto('sign_offs')
-    .values({ ...row, seal: sealOf(tx, JSON.stringify(row)) })
+    .values({ ...row, seal: sealOf(tx, sealedText(row)) })
     .execute()
+}
+
+/** What a sign-off's seal is made over: every column but the seal, in this order. */
+export function sealedText(row: Omit<Row<'sign_offs'>, 'seal'>): string {
+  return JSON.stringify([
+    row.account,
+    row.id,
+    row.task,
+    row.request,
+    row.content_version,
+    row.content_hash,
+    row.target,
+    row.approver,
+    row.session,
+    row.began,
+    row.policy,
+    row.tx,
+    row.at,
+  ])
 }
 
 async function settle(
@@ -408,10 +326,11 @@ async function settle(
 
 function refuseDecided(request: Row<'requests'>): void {
   if (request.state === 'pending') return
+  const became = request.state === 'stale' ? 'voided by a change' : request.state
   const by = request.decided_by === null ? '' : ` by ${request.decided_by}`
-  throw conflict(`${formatId('request', request.id)} is ${request.state}${by}.`, {
+  throw conflict(`${formatId('request', request.id)} was ${became}${by}.`, {
     gate: true,
-    next: 'Only a pending request can be decided; the task’s page shows the newest.',
+    next: 'Only a pending request can be decided; the list of sign-offs shows those.',
   })
 }
 
@@ -458,16 +377,4 @@ async function liftBlocks(tx: WriteTx, task: Row<'tasks'>): Promise<void> {
     })
     await notify(tx, [ready.assignee], 'unblocked', event, ready.id)
   }
-}
-
-/** Whether a child is closed is part of its parents' meaning. */
-async function parentsChanged(tx: WriteTx, task: Row<'tasks'>): Promise<void> {
-  if (task.parent === null) return
-  const [parent] = await sqlOf(tx)
-    .selectFrom('tasks')
-    .selectAll()
-    .where('account', '=', tx.account)
-    .where('id', 'in', inJson([task.parent]))
-    .execute()
-  if (parent) await meaningChanged(tx, parent)
 }

@@ -6,6 +6,7 @@ import { mentionsIn } from '../model/mention.ts'
 import { LIMITS } from '../model/task.ts'
 import { ownerOf, parties } from './actor.ts'
 import { holderOf } from './claim.ts'
+import { versionConflict } from './conflict.ts'
 import { pendingRequest } from './content.ts'
 import { type DestroyTx, emit, nextNumber, type ReadTx, sqlOf, type WriteTx } from './handle.ts'
 import { loopPartner, recordLoop } from './loop.ts'
@@ -146,17 +147,9 @@ export async function editComment(
   if (comment.author !== tx.actor.id) throw notYours(comment, 'change')
   if (comment.text === text) return { comment, changed: false }
   if (expectedVersion !== undefined && expectedVersion !== comment.version) {
-    throw conflict(
-      `${formatId('comment', comment.id)} is at version ${comment.version}, not the expected one.`,
-      {
-        current: {
-          id: formatId('comment', comment.id),
-          version: comment.version,
-          text: comment.text.slice(0, 6000),
-        },
-        next: `Merge your change into the current text and send it with expected_version ${comment.version}.`,
-      },
-    )
+    const id = formatId('comment', comment.id)
+    const current = { id, version: comment.version, text: comment.text }
+    throw versionConflict(current, `get_full_text {"id":"${id}"}`)
   }
   checkText(text)
   const task = await taskById(tx, comment.task)

@@ -4,6 +4,7 @@ import { hashMeaning, type Meaning } from '../model/meaning.ts'
 import { isClosed } from '../model/task.ts'
 import { emit, type ReadTx, sqlOf, type WriteTx } from './handle.ts'
 import { notify } from './notification.ts'
+import { sees, shownTask } from './sight.ts'
 import type { Row } from './tables.ts'
 
 /** The request that a change of meaning has voided (gate G11), for the answer of the write that did it. */
@@ -21,15 +22,19 @@ export async function guardMeaning(tx: ReadTx, task: Row<'tasks'>): Promise<void
   if (tx.actor.kind === 'person') return
   for (const each of await withAncestors(tx, task)) {
     if (isClosed(each.status) && each.auto_ok === 0) {
-      throw conflict(`${formatId('task', each.id)} was signed off, so its content is frozen.`, {
+      const shown = shownTask(tx, each)
+      throw conflict(`${shown} was signed off, so its content is frozen.`, {
         gate: true,
-        next: `Call reopen_task with ${formatId('task', each.id)} first; comments stay possible.`,
+        next: sees(tx, each.project)
+          ? `Call reopen_task with ${shown} first; comments stay possible.`
+          : 'Ask a person to reopen it first; comments stay possible.',
       })
     }
     const pending = await pendingRequest(tx, each.id)
-    if (pending && tx.actor.kind === 'agent' && pending.asked_by !== tx.actor.id) {
+    const own = pending?.asked_by === tx.actor.id && sees(tx, each.project)
+    if (pending && tx.actor.kind === 'agent' && !own) {
       throw conflict(
-        `This would void ${formatId('request', pending.id)}, which waits for a person’s sign-off of ${formatId('task', each.id)}.`,
+        `This would void ${sees(tx, each.project) ? formatId('request', pending.id) : 'a request'}, which waits for a person’s sign-off of ${shownTask(tx, each)}.`,
         { gate: true, next: 'Use comment_on_task instead, or wait for the decision.' },
       )
     }
@@ -55,6 +60,12 @@ export async function meaningChanged(
     while (left !== null) left = (await reseal(tx, await storedTask(tx, left), {}, stale)).parent
   }
   return { task: changed, stale }
+}
+
+/** Whether a child is closed is part of its parents' meaning. Returns the requests that this has voided. */
+export async function parentsChanged(tx: WriteTx, task: Row<'tasks'>): Promise<Stale[]> {
+  if (task.parent === null) return []
+  return (await meaningChanged(tx, await storedTask(tx, task.parent))).stale
 }
 
 /** The hash of a task as it stands in this transaction. */
@@ -147,7 +158,7 @@ async function reseal(
   const pending = await pendingRequest(tx, task.id)
   if (pending) {
     await dropRequest(tx, pending, 'stale')
-    stale.push({ request: pending.id, task: task.id })
+    if (sees(tx, task.project)) stale.push({ request: pending.id, task: task.id })
   }
   return pending ? storedTask(tx, task.id) : { ...task, ...columns, ...seal }
 }

@@ -1,14 +1,21 @@
-import { conflict, notFound } from '../model/error.ts'
+import { conflict, invalid, notFound } from '../model/error.ts'
 import { formatId } from '../model/id.ts'
 import { fold } from '../model/suggest.ts'
 import { emit, nextNumber, type ReadTx, sqlOf, type WriteTx } from './handle.ts'
 import type { Row } from './tables.ts'
 
-/** Adds an agent owned by a person. Names are unique among agents, since work is handed out by name. */
+/** Words that mean somebody by themselves, so that nobody can be called so. */
+const RESERVED = ['me', 'owner', 'nobody', 'none', 'unassigned', 'everybody', 'all', 'system']
+
+/**
+ * Adds an agent owned by a person. Work is handed out by name, so a name is nobody else's, person or agent, and can't be
+ * taken for an id or for a word such as `me`.
+ */
 export async function createAgent(
   tx: WriteTx,
   fields: { name: string; owner: number },
 ): Promise<Row<'agents'>> {
+  await checkAgentName(tx, fields.name)
   const twin = await agentNamed(tx, fields.name)
   if (twin) {
     throw conflict(`${formatId('agent', twin.id)} is already called "${twin.name}".`, {
@@ -24,6 +31,31 @@ export async function createAgent(
     data: { name: fields.name, change: 'created' },
   })
   return row
+}
+
+async function checkAgentName(tx: ReadTx, name: string): Promise<void> {
+  if (!/^[\p{L}\p{N}][\p{L}\p{N}\p{M} ._-]{0,59}$/u.test(name)) {
+    throw invalid(`"${name.slice(0, 80)}" can’t be an agent’s name.`, {
+      allowed: [
+        '1 to 60 letters, digits, spaces, dots, dashes and underscores, beginning with a letter or digit',
+      ],
+    })
+  }
+  if (RESERVED.includes(fold(name)) || /^[a-z]\d+$/i.test(name)) {
+    throw invalid(`"${name}" means something else, so no agent can be called so.`, {
+      next: 'Give another name.',
+    })
+  }
+  const people = await sqlOf(tx)
+    .selectFrom('people')
+    .select(['id', 'name'])
+    .where('account', '=', tx.account)
+    .execute()
+  const person = people.find((each) => fold(each.name) === fold(name))
+  if (person)
+    throw conflict(`${formatId('person', person.id)} is called "${person.name}".`, {
+      next: 'Give another name.',
+    })
 }
 
 export async function agentNamed(tx: ReadTx, name: string): Promise<Row<'agents'> | undefined> {
@@ -131,6 +163,18 @@ export async function createSignInLink(
     .execute()
 }
 
+/** Whether a link could still be used; looking does not use it up. */
+export async function signInLinkHolds(tx: ReadTx, hash: string): Promise<boolean> {
+  const link = await sqlOf(tx)
+    .selectFrom('sign_in_links')
+    .select('hash')
+    .where('hash', '=', hash)
+    .where('used_at', 'is', null)
+    .where('expires_at', '>', tx.now)
+    .executeTakeFirst()
+  return link !== undefined
+}
+
 /** Uses a sign-in link up. Undefined where it never was, has expired or was used: the three look the same. */
 export async function useSignInLink(
   tx: WriteTx,
@@ -202,6 +246,27 @@ export async function revokeToken(tx: WriteTx, id: number): Promise<{ already: b
     data: { change: 'token_revoked', token: formatId('token', id) },
   })
   return { already: false }
+}
+
+/** Revokes every token of an agent that is not revoked yet. Returns their numbers. */
+export async function revokeTokensOf(tx: WriteTx, agent: Row<'agents'>): Promise<number[]> {
+  const revoked = await sqlOf(tx)
+    .updateTable('tokens')
+    .set({ revoked_at: tx.now })
+    .where('account', '=', tx.account)
+    .where('agent', '=', agent.id)
+    .where('revoked_at', 'is', null)
+    .returning('id')
+    .execute()
+  const ids = revoked.map(({ id }) => id).sort((a, b) => a - b)
+  if (ids.length > 0) {
+    await emit(tx, {
+      kind: 'agent_changed',
+      object: formatId('agent', agent.id),
+      data: { name: agent.name, change: 'revoked', tokens: ids.map((id) => formatId('token', id)) },
+    })
+  }
+  return ids
 }
 
 /** The owner of the account, in whose name the console makes agents and links. */

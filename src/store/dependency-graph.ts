@@ -2,6 +2,7 @@ import { ringsIn } from '../model/ring.ts'
 import { isClosed, OPEN_STATUSES } from '../model/task.ts'
 import { type Edge, edgesFrom, edgesTo, inJson } from './dependency.ts'
 import { type ReadTx, sqlOf } from './handle.ts'
+import { sees } from './sight.ts'
 import type { Row } from './tables.ts'
 import { visibleTasks } from './task.ts'
 
@@ -42,7 +43,7 @@ export async function linksOf(
       if (links.length === most) return { links, more: true }
       seen.add(node.id)
       links.push({ node, depth: level, of, by })
-      if (isOpen(node) && isVisible(tx, node)) front.push(node.id)
+      if (isOpen(node) && sees(tx, node.project)) front.push(node.id)
     }
   }
   return { links, more: front.length > 0 && (await neighbours(tx, front, direction)).length > 0 }
@@ -85,7 +86,9 @@ export async function deadlocksFrom(tx: ReadTx, tasks: readonly number[]): Promi
     ...ringsIn(edges).map((ring): Deadlock => ({ path: ring.map((id) => nodes.get(id)!), why: 'ring' })),
     ...[...nodes.values()]
       .filter((node) => node.trash !== null && cameFrom.get(node.id) !== null)
-      .map((node): Deadlock => ({ path: pathTo(node.id), why: 'in_trash' })),
+      .map((node): Deadlock => ({ path: pathTo(node.id), why: 'in_trash' }))
+      // Of what the caller can't see it is not told either how it stands.
+      .filter(({ path }) => path.every((node) => sees(tx, node.project))),
   ]
 }
 
@@ -186,7 +189,3 @@ const isOpen = (node: Node): boolean => node.trash === null && !isClosed(node.st
 
 /** What is in the Trash still blocks, whatever its status. */
 const isFinished = (node: Node): boolean => node.trash === null && isClosed(node.status)
-
-function isVisible(tx: ReadTx, node: Node): boolean {
-  return tx.actor.projects === undefined || tx.actor.projects.includes(node.project ?? -1)
-}

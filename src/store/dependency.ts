@@ -3,6 +3,7 @@ import type { ActorId } from '../model/actor.ts'
 import { conflict, invalid } from '../model/error.ts'
 import { formatId } from '../model/id.ts'
 import { type DestroyTx, emit, type ReadTx, sqlOf, type WriteTx } from './handle.ts'
+import { sees, shownTasks } from './sight.ts'
 import type { Row } from './tables.ts'
 import { taskById } from './task.ts'
 
@@ -150,12 +151,11 @@ async function seenAmong(tx: ReadTx, tasks: readonly number[]): Promise<Set<numb
   if (tx.actor.projects === undefined) return new Set(tasks)
   const rows = await sqlOf(tx)
     .selectFrom('tasks')
-    .select('id')
+    .select(['id', 'project'])
     .where('account', '=', tx.account)
     .where('id', 'in', inJson(tasks))
-    .where('project', 'in', [...tx.actor.projects])
     .execute()
-  return new Set(rows.map((row) => row.id))
+  return new Set(rows.filter((row) => sees(tx, row.project)).map((row) => row.id))
 }
 
 /** Refuses an edge that would close a ring over dependencies, parents and blocks, and shows the ring. */
@@ -167,7 +167,7 @@ export async function refuseCycle(tx: ReadTx, from: number, to: number, by: Edge
   }
   const path = await pathBetween(tx, to, from)
   if (!path) return
-  const ring = [from, ...path].map((id) => formatId('task', id)).join(' → ')
+  const ring = (await shownTasks(tx, [from, ...path])).join(' → ')
   throw conflict(`This would make a ring in which nothing can close: ${ring}.`, {
     next: 'Drop one of these links first: remove_dependency, unblock_task, or update_task with parent_id.',
   })

@@ -7,6 +7,7 @@ import { type ReadTx, sqlOf } from './handle.ts'
 import { type RunOnTask, stateOfRun } from './run.ts'
 import type { Row } from './tables.ts'
 import { visibleTasks } from './task.ts'
+import { visibleTrash } from './trash.ts'
 
 /** Whose concerns a digest looks at: everybody's, one project's, or those of some people and agents. */
 export interface DigestScope {
@@ -130,21 +131,18 @@ export async function deletionsByAgents(
   scope: DigestScope,
   since: number,
 ): Promise<Row<'trash'>[]> {
-  const projects = scope.project === undefined ? tx.actor.projects : [scope.project]
-  const newest = await sqlOf(tx)
-    .selectFrom('trash')
-    .selectAll()
-    .where('account', '=', tx.account)
-    .where('restored_at', 'is', null)
-    .orderBy('id', 'desc')
+  const newest = await visibleTrash(tx)
+    .selectAll('trash')
+    .where('trash.restored_at', 'is', null)
+    .$if(scope.project !== undefined, (query) => query.where('trash.project', '=', scope.project!))
+    .orderBy('trash.id', 'desc')
     .limit(LOOKED)
     .execute()
   return newest.filter(
     (entry) =>
       entry.at >= since &&
       entry.by.startsWith('G') &&
-      (scope.mine === undefined || scope.mine.includes(entry.by)) &&
-      (projects === undefined || projects.includes(entry.project ?? -1)),
+      (scope.mine === undefined || scope.mine.includes(entry.by)),
   )
 }
 

@@ -1,5 +1,6 @@
 import { notFound } from '../model/error.ts'
 import { formatId } from '../model/id.ts'
+import { artifactById } from './artifact.ts'
 import { type ReadTx, sqlOf } from './handle.ts'
 import type { Row } from './tables.ts'
 import { taskById } from './task.ts'
@@ -10,15 +11,8 @@ export async function fileById(
   tx: ReadTx,
   id: number,
 ): Promise<{ artifact: Row<'artifacts'>; bytes: Uint8Array }> {
-  const artifact = await sqlOf(tx)
-    .selectFrom('artifacts')
-    .selectAll()
-    .where('account', '=', tx.account)
-    .where('id', '=', id)
-    .executeTakeFirst()
+  const artifact = await artifactById(tx, id)
   const name = formatId('artifact', id)
-  if (!artifact)
-    throw notFound(`There is no artifact ${name}.`, { next: 'get_task shows a task’s artifacts.' })
   await taskById(tx, artifact.task)
   if (artifact.trash !== null) throw trashed(name, artifact.trash)
   if (artifact.text !== null) return { artifact, bytes: Buffer.from(artifact.text) }

@@ -1,7 +1,10 @@
 import { sql } from 'kysely'
 import type { ActorId } from '../model/actor.ts'
+import { inJson } from './dependency.ts'
 import { type ReadTx, sqlOf } from './handle.ts'
 import { type Page, type PageInput, pageOf } from './page.ts'
+import { visibleQuestions } from './question.ts'
+import { requestsInSight } from './request.ts'
 import { stateOfRun } from './run.ts'
 import type { Row } from './tables.ts'
 import { visibleTasks } from './task.ts'
@@ -21,13 +24,14 @@ export interface FleetAgent {
   state: AgentState
 }
 
-/** A page of agents, those that need somebody first. */
+/** A page of agents, those that need somebody first: judged, as all here, by the tasks that the caller can see. */
 export async function fleetAgents(
   tx: ReadTx,
   filter: { agent?: ActorId | null | undefined; activeOnly: boolean },
   page: PageInput,
 ): Promise<Page<FleetAgent>> {
   const db = sqlOf(tx)
+  const { projects } = tx.actor
   const states = db
     .selectFrom('runs')
     .innerJoin('tasks', (join) =>
@@ -37,6 +41,7 @@ export async function fleetAgents(
     .where('runs.account', '=', tx.account)
     .where('runs.ended_at', 'is', null)
     .where('tasks.trash', 'is', null)
+    .$if(projects !== undefined, (query) => query.where('tasks.project', 'in', [...projects!]))
   const ranks = db
     .selectFrom(states.as('open'))
     .select([
@@ -51,9 +56,8 @@ export async function fleetAgents(
     .select(sql<ActorId>`'G' || a.id`.as('agent'))
     .select(
       sql<number>`COALESCE(r.rank, CASE WHEN EXISTS (SELECT 1 FROM tasks t WHERE t.account = a.account
-        AND t.claimed_by = 'G' || a.id AND t.claim_until > ${tx.now} AND t.trash IS NULL) THEN 2 ELSE 3 END)`.as(
-        'rank',
-      ),
+        AND t.claimed_by = 'G' || a.id AND t.claim_until > ${tx.now} AND t.trash IS NULL
+        ${projects ? sql`AND t.project IN ${inJson(projects)}` : sql``}) THEN 2 ELSE 3 END)`.as('rank'),
     )
     .where('a.account', '=', tx.account)
   let query = db.selectFrom(agents.as('f')).selectAll('f')
@@ -66,16 +70,13 @@ export async function fleetAgents(
   }
 }
 
-/** Tasks that these agents hold now; a narrowed caller may not be shown all of them. */
+/** Tasks that these agents hold now. */
 export function tasksHeldBy(tx: ReadTx, agents: readonly ActorId[]): Promise<Row<'tasks'>[]> {
-  return sqlOf(tx)
-    .selectFrom('tasks')
-    .selectAll()
-    .where('account', '=', tx.account)
-    .where('claimed_by', 'in', [...agents])
-    .where('claim_until', '>', tx.now)
-    .where('trash', 'is', null)
-    .orderBy('claimed_at', 'desc')
+  return visibleTasks(tx)
+    .selectAll('tasks')
+    .where('tasks.claimed_by', 'in', [...agents])
+    .where('tasks.claim_until', '>', tx.now)
+    .orderBy('tasks.claimed_at', 'desc')
     .limit(1000)
     .execute()
 }
@@ -84,28 +85,24 @@ export function tasksHeldBy(tx: ReadTx, agents: readonly ActorId[]): Promise<Row
 export async function openRunsOfAgents(
   tx: ReadTx,
   agents: readonly ActorId[],
-): Promise<
-  { run: Row<'runs'>; state: string; task: { id: number; title: string; project: number | null } }[]
-> {
+): Promise<{ run: Row<'runs'>; state: string; task: { id: number; title: string } }[]> {
+  const { projects } = tx.actor
   const rows = await sqlOf(tx)
     .selectFrom('runs')
     .innerJoin('tasks', (join) =>
       join.onRef('tasks.account', '=', 'runs.account').onRef('tasks.id', '=', 'runs.task'),
     )
     .selectAll('runs')
-    .select(['tasks.title', 'tasks.project', stateOfRun(tx.now).as('state')])
+    .select(['tasks.title', stateOfRun(tx.now).as('state')])
     .where('runs.account', '=', tx.account)
     .where('runs.agent', 'in', [...agents])
     .where('runs.ended_at', 'is', null)
     .where('tasks.trash', 'is', null)
+    .$if(projects !== undefined, (query) => query.where('tasks.project', 'in', [...projects!]))
     .orderBy('runs.id', 'desc')
     .limit(1000)
     .execute()
-  return rows.map(({ title, project, state, ...run }) => ({
-    run,
-    state,
-    task: { id: run.task, title, project },
-  }))
+  return rows.map(({ title, state, ...run }) => ({ run, state, task: { id: run.task, title } }))
 }
 
 /** How far a count goes before it says "at least". */
@@ -140,20 +137,17 @@ export async function closedCount(tx: ReadTx, agent: ActorId, since: number): Pr
 
 /** What waits for a person because an agent asked: sign-offs and questions. */
 export async function askedBy(tx: ReadTx, agent: ActorId): Promise<{ requests: number; questions: number }> {
-  const requests = await sqlOf(tx)
-    .selectFrom('requests')
-    .select('id')
-    .where('account', '=', tx.account)
-    .where('asked_by', '=', agent)
-    .where('state', '=', 'pending')
+  const requests = await requestsInSight(tx)
+    .select('r.id')
+    .where('r.asked_by', '=', agent)
+    .where('r.state', '=', 'pending')
     .limit(COUNTED)
     .execute()
-  const questions = await sqlOf(tx)
-    .selectFrom('questions')
-    .select('id')
-    .where('account', '=', tx.account)
-    .where('asked_by', '=', agent)
-    .where('answered_at', 'is', null)
+  const questions = await visibleQuestions(tx)
+    .clearSelect()
+    .select('q.id')
+    .where('q.asked_by', '=', agent)
+    .where('q.answered_at', 'is', null)
     .limit(COUNTED)
     .execute()
   return { requests: requests.length, questions: questions.length }

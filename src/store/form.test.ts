@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { newWorld } from '../../test/world.ts'
-import { requestById } from './approval.ts'
+import { requestById } from './request.ts'
 import { formFor, requireForm } from './form.ts'
 import { taskById } from './task.ts'
 

@@ -1,6 +1,9 @@
-import { invalid, notFound } from '../model/error.ts'
+import { invalid } from '../model/error.ts'
 import { formatId } from '../model/id.ts'
+import { artifactById } from './artifact.ts'
+import { storedComment } from './comment.ts'
 import { type ReadTx, sqlOf } from './handle.ts'
+import { runById } from './run.ts'
 import type { Row } from './tables.ts'
 import { taskById } from './task.ts'
 import { trashed } from './trash.ts'
@@ -17,13 +20,7 @@ export interface FullText {
 
 /** The text of a comment of a task that the caller can see. */
 export async function commentText(tx: ReadTx, id: number): Promise<FullText> {
-  const comment = await sqlOf(tx)
-    .selectFrom('comments')
-    .selectAll()
-    .where('account', '=', tx.account)
-    .where('id', '=', id)
-    .executeTakeFirst()
-  if (!comment) throw missing('comment', id, 'list_comments shows a task’s comments.')
+  const comment = await storedComment(tx, id)
   await taskById(tx, comment.task)
   if (comment.trash !== null) throw trashed(formatId('comment', id), comment.trash)
   return { ...comment, at: comment.created_at }
@@ -31,13 +28,7 @@ export async function commentText(tx: ReadTx, id: number): Promise<FullText> {
 
 /** The text of an artifact: as attached, or what a text file holds. A link has none; other files are bytes. */
 export async function artifactText(tx: ReadTx, id: number): Promise<FullText> {
-  const artifact = await sqlOf(tx)
-    .selectFrom('artifacts')
-    .selectAll()
-    .where('account', '=', tx.account)
-    .where('id', '=', id)
-    .executeTakeFirst()
-  if (!artifact) throw missing('artifact', id, 'get_task shows a task’s artifacts.')
+  const artifact = await artifactById(tx, id)
   await taskById(tx, artifact.task)
   if (artifact.trash !== null) throw trashed(formatId('artifact', id), artifact.trash)
   const text = artifact.text ?? artifact.url ?? (await fileText(tx, artifact))
@@ -47,14 +38,7 @@ export async function artifactText(tx: ReadTx, id: number): Promise<FullText> {
 
 /** What a run set out to do and what its agent said at the end. */
 export async function runText(tx: ReadTx, id: number): Promise<FullText> {
-  const run = await sqlOf(tx)
-    .selectFrom('runs')
-    .selectAll()
-    .where('account', '=', tx.account)
-    .where('id', '=', id)
-    .executeTakeFirst()
-  if (!run) throw missing('run', id, 'list_runs shows them all.')
-  await taskById(tx, run.task)
+  const { run } = await runById(tx, id)
   const summary = await sqlOf(tx)
     .selectFrom('notes')
     .select('text')
@@ -86,6 +70,3 @@ async function fileText(tx: ReadTx, artifact: Row<'artifacts'>): Promise<string>
     )
   }
 }
-
-const missing = (kind: 'comment' | 'artifact' | 'run', id: number, next: string) =>
-  notFound(`There is no ${kind} ${formatId(kind, id)}.`, { next })

@@ -151,6 +151,7 @@ async function rename(
   const there = await storedLabel(tx, newName)
   const merged = isLive(there)
   const color = newColor === undefined ? (merged ? there.color : label.color) : newColor
+  if (merged && color !== there.color) await refuseOutOfSight(tx, there)
   if (!there) await insertLabel(tx, newName, color)
   else if (merged) await updateLabel(tx, key, { color })
   else await updateLabel(tx, key, { name: newName, color, trash: null, renamed_to: null })

@@ -100,15 +100,7 @@ export async function addLabels(
         `${formatId('task', task.id)} would have more than ${LIMITS.labels} labels.`,
       )
     }
-    for (const label of missing) {
-      await sqlOf(tx)
-        .insertInto('task_labels')
-        .values({ account: tx.account, task: task.id, label: label.name_key, removed_at: null, trash: null })
-        .onConflict((oc) =>
-          oc.columns(['account', 'task', 'label']).doUpdateSet({ removed_at: null, trash: null }),
-        )
-        .execute()
-    }
+    await put(tx, task.id, missing)
     changed.push(task.id)
     await emit(tx, {
       kind: 'labelled',
@@ -166,16 +158,25 @@ export async function setLabels(
     task.id,
     all.filter((label) => stored.includes(label.name) && !wanted.includes(label)),
   )
-  for (const label of wanted.filter((each) => !stored.includes(each.name))) {
+  await put(
+    tx,
+    task.id,
+    wanted.filter((label) => !stored.includes(label.name)),
+  )
+  return [stored, wanted.map((label) => label.name)]
+}
+
+/** Puts labels on a task, also such as were taken off it before. */
+async function put(tx: WriteTx, task: number, missing: readonly Row<'labels'>[]): Promise<void> {
+  for (const label of missing) {
     await sqlOf(tx)
       .insertInto('task_labels')
-      .values({ account: tx.account, task: task.id, label: label.name_key, removed_at: null, trash: null })
+      .values({ account: tx.account, task, label: label.name_key, removed_at: null, trash: null })
       .onConflict((oc) =>
         oc.columns(['account', 'task', 'label']).doUpdateSet({ removed_at: null, trash: null }),
       )
       .execute()
   }
-  return [stored, wanted.map((label) => label.name)]
 }
 
 async function hide(tx: DestroyTx, task: number, gone: readonly Row<'labels'>[]): Promise<void> {

@@ -4,12 +4,13 @@ import { isClosed } from '../model/task.ts'
 import { artifactsOf } from './artifact.ts'
 import { guardMeaning, meaningChanged, type Stale } from './content.ts'
 import { addDependencies, dependentsOf, pathBetween, removeDependencies } from './dependency.ts'
-import { type DestroyTx, emit, nextNumber, sqlOf } from './handle.ts'
+import { type DestroyTx, emit, nextNumber, type ReadTx, sqlOf } from './handle.ts'
 import { addLabels, labelsOf } from './label.ts'
 import { indexText } from './search-index.ts'
+import { refuseOutOfSight } from './sight.ts'
 import type { Row } from './tables.ts'
-import { childrenOf, editTask, taskById, taskInTrash } from './task.ts'
-import { trashed } from './trash.ts'
+import { childrenOf, type Edited, editTask, taskById, taskInTrash } from './task.ts'
+import { shownEntry, trashed } from './trash.ts'
 import { trashTask } from './trash-task.ts'
 
 /** A duplicate that was folded in, and its entry in the Trash. */
@@ -22,14 +23,15 @@ export interface Merged {
 /**
  * Folds duplicates into one task. What others wrote on them is copied with author and time, their subtasks and whoever
  * waited for them are led to the kept task, and they go to the Trash. Refused where a duplicate needs sign-off and the
- * kept task does not, which would be a way round the gate.
+ * kept task does not, which would be a way round the gate, and where what is led over is out of the caller's sight.
  */
 export async function mergeTasks(
   tx: DestroyTx,
   kept: Row<'tasks'>,
   duplicates: readonly number[],
-): Promise<{ task: Row<'tasks'>; merged: Merged[]; stale: Stale[] }> {
+): Promise<{ task: Row<'tasks'>; merged: Merged[]; moved: Edited[]; stale: Stale[] }> {
   const merged: Merged[] = []
+  const moved: Edited[] = []
   const stale: Stale[] = []
   for (const id of new Set(duplicates)) {
     const before = await mergedBefore(tx, kept, id)
@@ -39,13 +41,20 @@ export async function mergeTasks(
     }
     const duplicate = await taskById(tx, id)
     refuseMerge(kept, duplicate)
+    const children = await childrenOf(tx, duplicate.id)
+    const links = { from: await dependentsOf(tx, duplicate.id), to: await targetsOf(tx, duplicate.id) }
+    refuseOutOfSight(
+      tx,
+      [...children, ...links.from, ...links.to],
+      `${formatId('task', id)} has subtasks or dependencies`,
+      'merge it',
+    )
     await guardMeaning(tx, kept)
     await copyComments(tx, kept, duplicate)
     await copyArtifacts(tx, kept, duplicate)
     await copyLinks(tx, kept, duplicate)
-    for (const child of await childrenOf(tx, duplicate.id))
-      stale.push(...(await editTask(tx, child, { parent: kept.id })).stale)
-    await leadOver(tx, kept, duplicate)
+    for (const child of children) moved.push(await editTask(tx, child, { parent: kept.id }))
+    await leadOver(tx, kept, duplicate, links)
     const changed = await meaningChanged(tx, await taskById(tx, kept.id))
     const gone = await trashTask(tx, await taskById(tx, duplicate.id))
     stale.push(...changed.stale, ...gone.stale)
@@ -58,7 +67,8 @@ export async function mergeTasks(
       data: { trash: formatId('trash', gone.entry) },
     })
   }
-  return { task: await taskById(tx, kept.id), merged, stale }
+  stale.push(...moved.flatMap((each) => each.stale))
+  return { task: await taskById(tx, kept.id), merged, moved, stale }
 }
 
 /** A repeat finds the duplicate in the Trash, put there by its merge into this very task. */
@@ -73,7 +83,7 @@ async function mergedBefore(tx: DestroyTx, kept: Row<'tasks'>, id: number): Prom
     .where('kind', '=', 'merged')
     .where('object', '=', formatId('task', id))
     .executeTakeFirst()
-  if (!event) throw trashed(formatId('task', id), gone.trash!)
+  if (!event) throw trashed(formatId('task', id), await shownEntry(tx, gone.trash!))
   return { task: id, entry: gone.trash!, already: true }
 }
 
@@ -162,27 +172,35 @@ async function copyLinks(tx: DestroyTx, kept: Row<'tasks'>, duplicate: Row<'task
 }
 
 /** Whoever waited for the duplicate waits for the kept task, and the kept task for what the duplicate waited for. */
-async function leadOver(tx: DestroyTx, kept: Row<'tasks'>, duplicate: Row<'tasks'>): Promise<void> {
-  for (const { id } of await dependentsOf(tx, duplicate.id)) {
+async function leadOver(
+  tx: DestroyTx,
+  kept: Row<'tasks'>,
+  duplicate: Row<'tasks'>,
+  links: Record<'from' | 'to', readonly { id: number }[]>,
+): Promise<void> {
+  for (const { id } of links.from) {
     const dependent = await taskById(tx, id)
     await removeDependencies(tx, dependent, [duplicate.id])
     if (id !== kept.id && !(await pathBetween(tx, kept.id, id)))
       await addDependencies(tx, dependent, [kept.id])
   }
-  const targets = await sqlOf(tx)
-    .selectFrom('dependencies')
-    .select('depends_on')
-    .where('account', '=', tx.account)
-    .where('task', '=', duplicate.id)
-    .where('removed_at', 'is', null)
-    .execute()
-  for (const { depends_on } of targets) {
-    if (
-      depends_on === kept.id ||
-      (await taskInTrash(tx, depends_on)) ||
-      (await pathBetween(tx, depends_on, kept.id))
-    )
-      continue
-    await addDependencies(tx, kept, [depends_on])
+  for (const { id } of links.to) {
+    if (id === kept.id || (await taskInTrash(tx, id)) || (await pathBetween(tx, id, kept.id))) continue
+    await addDependencies(tx, kept, [id])
   }
+}
+
+/** What a task waits for, finished or not. */
+function targetsOf(tx: ReadTx, task: number): Promise<{ id: number; project: number | null }[]> {
+  return sqlOf(tx)
+    .selectFrom('dependencies as d')
+    .innerJoin('tasks as t', (join) =>
+      join.onRef('t.account', '=', 'd.account').onRef('t.id', '=', 'd.depends_on'),
+    )
+    .select(['t.id', 't.project'])
+    .where('d.account', '=', tx.account)
+    .where('d.task', '=', task)
+    .where('d.removed_at', 'is', null)
+    .orderBy('t.id')
+    .execute()
 }

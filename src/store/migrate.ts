@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { closeSync, existsSync, openSync } from 'node:fs'
 import { first } from './migrations/0001-first.ts'
 import { assumeStatistics } from './planner.ts'
 import { openSqlite, type SqliteConnection } from './sqlite.ts'
@@ -19,6 +19,9 @@ export function migrate(
 ): void {
   db.exec('PRAGMA busy_timeout = 10000')
   const found = Number(db.value('PRAGMA user_version'))
+  if (found === 0 && Number(db.value('SELECT COUNT(*) FROM sqlite_schema')) > 0) {
+    throw new Error(`${path} is a database of something else. Give another data folder; nothing was written.`)
+  }
   if (found > migrations.length) {
     throw new Error(
       `The data in ${path} were written by a newer Done (schema ${found}; this program knows ${migrations.length}). Update this program.`,
@@ -92,5 +95,8 @@ function rebuildTriggers(db: SqliteConnection): void {
 
 function backUp(db: SqliteConnection, path: string, version: number, now: number): void {
   const copy = `${path}.schema-${version}.${now}.backup`
-  if (!existsSync(copy)) db.exec(`VACUUM INTO '${copy.replaceAll("'", "''")}'`)
+  // Made by us first, so that the copy is never readable by others.
+  if (!existsSync(copy)) closeSync(openSync(copy, 'wx', 0o600))
+  else return
+  db.exec(`VACUUM INTO '${copy.replaceAll("'", "''")}'`)
 }

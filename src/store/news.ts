@@ -1,6 +1,7 @@
 import type { ActorId } from '../model/actor.ts'
 import { inJson } from './dependency.ts'
 import { type ReadTx, sqlOf } from './handle.ts'
+import { newsOf } from './notification.ts'
 
 /**
  * What rides on the answer of every write of an agent: how much it has not read yet (100 at most), and whether a person asks it to
@@ -8,15 +9,7 @@ import { type ReadTx, sqlOf } from './handle.ts'
  */
 export async function newsFor(tx: ReadTx): Promise<{ unread?: number; stop?: true }> {
   if (tx.actor.kind !== 'agent') return {}
-  const news = await sqlOf(tx)
-    .selectFrom('notifications')
-    .select('id')
-    .where('account', '=', tx.account)
-    .where('recipient', '=', tx.actor.id)
-    .where('read_at', 'is', null)
-    .limit(100)
-    .execute()
-  const unread = news.length
+  const unread = (await newsOf(tx, true).clearSelect().select('n.id').limit(100).execute()).length
   const agent = await sqlOf(tx)
     .selectFrom('agents')
     .select('stop_at')

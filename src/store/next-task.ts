@@ -1,6 +1,8 @@
 import { sql } from 'kysely'
-import { type ReadTx, sqlOf } from './handle.ts'
+import { storedTask } from './content.ts'
+import type { ReadTx } from './handle.ts'
 import { labelsNamed } from './label.ts'
+import { HOLD_MS } from './question.ts'
 import type { Row } from './tables.ts'
 import { visibleTasks } from './task.ts'
 import { URGENCY } from './task-list.ts'
@@ -60,7 +62,7 @@ export async function nextTask(
       .execute()
     for (const { id, why } of window) {
       next.looked++
-      if (why === null) return { ...next, task: await rowOf(tx, id), all: true }
+      if (why === null) return { ...next, task: await storedTask(tx, id), all: true }
       const seen = next.passed.get(why) ?? { count: 0, examples: [] }
       seen.count++
       if (seen.examples.length < EXAMPLES) seen.examples.push(id)
@@ -85,14 +87,5 @@ function whyNot(tx: ReadTx) {
     WHEN EXISTS (SELECT 1 FROM tasks c WHERE c.account = tasks.account AND c.parent = tasks.id AND c.trash IS NULL
       AND c.status NOT IN ('done', 'cancelled')) THEN 'parent'
     WHEN EXISTS (SELECT 1 FROM questions q WHERE q.account = tasks.account AND q.task = tasks.id
-      AND q.answered_at IS NULL AND q.holds_task = 1) THEN 'question' END`
-}
-
-function rowOf(tx: ReadTx, id: number): Promise<Row<'tasks'>> {
-  return sqlOf(tx)
-    .selectFrom('tasks')
-    .selectAll()
-    .where('account', '=', tx.account)
-    .where('id', '=', id)
-    .executeTakeFirstOrThrow()
+      AND q.answered_at IS NULL AND q.holds_task = 1 AND q.asked_at > ${tx.now - HOLD_MS}) THEN 'question' END`
 }

@@ -1,4 +1,5 @@
 import { nextNumber, type ReadTx, sqlOf, type WriteTx } from './handle.ts'
+import { shownIds } from './sight.ts'
 import type { NoteKind, Row } from './tables.ts'
 
 /** What a note belongs to; the newest of the same place and kind is the one that reads show. */
@@ -7,10 +8,22 @@ export interface NotePlace {
   kind: NoteKind
   step?: number | null
   run?: number | null
+  /** Only notes of this moment and before, in milliseconds since the epoch. */
+  until?: number | undefined
 }
 
-/** The newest note of a place and kind. */
-export function newestNote(tx: ReadTx, place: NotePlace): Promise<Row<'notes'> | undefined> {
+/** What stands as the reason of a block by another task where no words were given. */
+export const waitsFor = (task: string): string => `${task} has to be finished first.`
+
+/** The newest note of a place and kind, as the caller may read it. */
+export async function newestNote(tx: ReadTx, place: NotePlace): Promise<Row<'notes'> | undefined> {
+  const note = await storedNote(tx, place)
+  const blocker = place.kind === 'block' ? /^T\d+(?= )/.exec(note?.text ?? '')?.[0] : undefined
+  if (!note || blocker === undefined || note.text !== waitsFor(blocker)) return note
+  return { ...note, text: waitsFor(String((await shownIds(tx, [blocker]))(blocker))) }
+}
+
+function storedNote(tx: ReadTx, place: NotePlace): Promise<Row<'notes'> | undefined> {
   return sqlOf(tx)
     .selectFrom('notes')
     .selectAll()
@@ -19,6 +32,7 @@ export function newestNote(tx: ReadTx, place: NotePlace): Promise<Row<'notes'> |
     .where('kind', '=', place.kind)
     .where('step', 'is', place.step ?? null)
     .$if(place.run != null, (query) => query.where('run', '=', place.run!))
+    .$if(place.until !== undefined, (query) => query.where('at', '<=', place.until!))
     .orderBy('id', 'desc')
     .limit(1)
     .executeTakeFirst()
@@ -34,7 +48,7 @@ export async function addNote(
   text: string | null | undefined,
 ): Promise<boolean> {
   if (!text) return false
-  const newest = await newestNote(tx, place)
+  const newest = await storedNote(tx, place)
   if (newest?.text === text && newest.by === tx.actor.id) return false
   await sqlOf(tx)
     .insertInto('notes')

@@ -46,8 +46,11 @@ export type News = Row<'notifications'> & {
   project: number | null
 }
 
-/** The caller's own news, newest first; of a narrowed credential only news of its projects. */
-function newsOf(tx: ReadTx, unreadOnly: boolean) {
+/** News without a task that concerns its recipient alone and no project. */
+const PERSONAL = ['answered', 'agent_changed', 'stop_asked'] as const
+
+/** The caller's own news; of a narrowed credential only news of its projects, and what concerns the caller alone. */
+export function newsOf(tx: ReadTx, unreadOnly: boolean) {
   const { projects } = tx.actor
   return sqlOf(tx)
     .selectFrom('notifications as n')
@@ -61,7 +64,15 @@ function newsOf(tx: ReadTx, unreadOnly: boolean) {
     .where('n.recipient', '=', tx.actor.id as ActorId)
     .$if(unreadOnly, (query) => query.where('n.read_at', 'is', null))
     .$if(projects !== undefined, (query) =>
-      query.where((eb) => eb.or([eb('n.task', 'is', null), eb('t.project', 'in', inJson(projects!))])),
+      query.where((eb) =>
+        eb.or([
+          eb('t.project', 'in', inJson(projects!)),
+          eb.and([
+            eb('n.task', 'is', null),
+            eb.or([eb('e.project', 'in', inJson(projects!)), eb('n.kind', 'in', [...PERSONAL])]),
+          ]),
+        ]),
+      ),
     )
 }
 

@@ -27,3 +27,17 @@ it.each([
   expect(searches.length).toBeGreaterThan(0)
   for (const search of searches) expect(search).not.toMatch(/\(account=\?\)/)
 })
+
+it.each([
+  `DELETE FROM access WHERE (account, actor, bucket, tool, credential) IN
+    (SELECT account, actor, bucket, tool, credential FROM access WHERE bucket < 5 LIMIT 10)`,
+  `DELETE FROM refusals WHERE seq IN (SELECT seq FROM refusals
+    WHERE (gate = 0 AND at < 5) OR (gate = 1 AND at < 3) LIMIT 10)`,
+  `DELETE FROM replies WHERE (account, actor, key) IN
+    (SELECT account, actor, key FROM replies WHERE at <= 5 ORDER BY at LIMIT 10)`,
+])('what has had its time is found by its age: %s', (query) => {
+  const db = openSqlite(join(world.dir, 'done.db'), 'read')
+  const plan = db.prepare(`EXPLAIN QUERY PLAN ${query}`).all([]) as { detail: string }[]
+  db.close()
+  for (const { detail } of plan) expect(detail).not.toMatch(/^SCAN/)
+})

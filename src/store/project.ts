@@ -8,6 +8,7 @@ import { inJson } from './dependency.ts'
 import { type DestroyTx, emit, nextNumber, type ReadTx, sqlOf, type WriteTx } from './handle.ts'
 import { type Page, type PageInput, pageOf } from './page.ts'
 import { indexText } from './search-index.ts'
+import { refuseOutOfSight, sees } from './sight.ts'
 import type { Database, Row } from './tables.ts'
 import { checkLength, visibleTasks } from './task.ts'
 import { newTrashEntry, trashed } from './trash.ts'
@@ -16,7 +17,7 @@ import { newTrashEntry, trashed } from './trash.ts'
 export const PROJECT_LIMITS = { name: 200, description: 10_000 } as const
 
 /** The projects that the caller can see: of the account, of the credential's narrowing, not in the Trash. */
-function visibleProjects(tx: ReadTx): SelectQueryBuilder<Database, 'projects', Record<never, never>> {
+export function visibleProjects(tx: ReadTx): SelectQueryBuilder<Database, 'projects', Record<never, never>> {
   const { projects } = tx.actor
   return sqlOf(tx)
     .selectFrom('projects')
@@ -217,16 +218,7 @@ export async function trashProject(
   project: Row<'projects'>,
 ): Promise<{ entry: number; tasks: number; stale: Stale[] }> {
   const doomed = await withSubtrees(tx, project.id)
-  const unseen = doomed.filter((task) => !(tx.actor.projects?.includes(task.project ?? -1) ?? true))
-  if (unseen.length > 0) {
-    throw new AppError(
-      'scope',
-      `${unseen.length} subtasks of its tasks are in projects that you can’t see.`,
-      {
-        next: 'Ask a person to delete it, or to move these subtasks first.',
-      },
-    )
-  }
+  refuseOutOfSight(tx, doomed, `${formatId('project', project.id)} has tasks with subtasks`, 'delete it')
   const going = new Set(doomed.map((task) => task.id))
   const parents = await parentsLeft(tx, doomed, going)
   for (const parent of parents) await guardMeaning(tx, parent)
@@ -253,6 +245,11 @@ export async function trashProject(
 export async function refuseTaken(tx: ReadTx, project: { id: number; name: string }): Promise<void> {
   const other = await projectNamed(tx, project.name)
   if (!other || other.id === project.id) return
+  if (!sees(tx, other.id)) {
+    throw conflict(`The name "${project.name}" is taken.`, {
+      next: 'Names of projects are unique: choose another.',
+    })
+  }
   throw conflict(`${formatId('project', other.id)} is called "${other.name}" already.`, {
     next: 'Names of projects are unique: choose another, or rename that one with update_project.',
   })

@@ -55,7 +55,8 @@ export async function questionById(tx: ReadTx, id: number): Promise<QuestionOnTa
   })
 }
 
-function visibleQuestions(tx: ReadTx) {
+/** Questions on tasks that the caller can see, and those of its own that are on none. */
+export function visibleQuestions(tx: ReadTx) {
   const { projects } = tx.actor
   return sqlOf(tx)
     .selectFrom('questions as q')

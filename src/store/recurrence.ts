@@ -1,18 +1,25 @@
+import { formatId } from '../model/id.ts'
 import { nextDates, takeFromCount } from '../model/recurrence.ts'
+import { LIMITS } from '../model/task.ts'
 import { addDays, dateOf, today } from '../model/zone.ts'
 import { accountOf } from './account.ts'
-import { sqlOf, type WriteTx } from './handle.ts'
+import { type ReadTx, sqlOf, type WriteTx } from './handle.ts'
 import { labelsOf } from './label.ts'
+import { projectById } from './project.ts'
+import { shownTasks } from './sight.ts'
 import { stepsOf } from './step.ts'
 import type { Row } from './tables.ts'
-import { insertTask } from './task.ts'
+import { childrenOf, insertTask } from './task.ts'
+
+/** What follows a recurring task: the task, or why none could be made although the rule goes on. */
+export type Successor = { task: Row<'tasks'> } | { withheld: string }
 
 /**
  * The next occurrence of a recurring task that has just closed: a new open task in the future, which inherits what a
  * person set (auto-OK included) and no sign-off. A task makes at most one successor, ever; a rule that has ended makes
- * none.
+ * none, and a place that takes no more tasks never keeps its tasks from closing.
  */
-export async function makeSuccessor(tx: WriteTx, task: Row<'tasks'>): Promise<Row<'tasks'> | undefined> {
+export async function makeSuccessor(tx: WriteTx, task: Row<'tasks'>): Promise<Successor | undefined> {
   if (task.recurrence === null) return undefined
   const made = await sqlOf(tx)
     .selectFrom('tasks')
@@ -21,13 +28,11 @@ export async function makeSuccessor(tx: WriteTx, task: Row<'tasks'>): Promise<Ro
     .where('succeeds', '=', task.id)
     .executeTakeFirst()
   if (made) return undefined
-  const { zone } = await accountOf(tx)
-  const now = today({ now: tx.now, zone })
-  const start = task.recurrence_anchor === 'completion' ? now : (task.due ?? now)
-  const after = [dateOf(start), now].sort().at(-1)!
-  const [due] = await nextDates(task.recurrence, start, 1, after)
+  const [due] = await nextOccurrences(tx, task, 1)
   const recurrence = due && takeFromCount(task.recurrence)
   if (!due || !recurrence) return undefined
+  const withheld = await noRoomFor(tx, task)
+  if (withheld) return { withheld }
   const { task: successor } = await insertTask(
     tx,
     {
@@ -47,7 +52,32 @@ export async function makeSuccessor(tx: WriteTx, task: Row<'tasks'>): Promise<Ro
     },
     task,
   )
-  return successor
+  return { task: successor }
+}
+
+/**
+ * The next due dates of a recurring task, all in the future by the account's zone: counted from its due date, or from now
+ * where it is anchored to completion. The time of day stays.
+ */
+export async function nextOccurrences(tx: ReadTx, task: Row<'tasks'>, count: number): Promise<string[]> {
+  if (task.recurrence === null) return []
+  const { zone } = await accountOf(tx)
+  const now = today({ now: tx.now, zone })
+  const start =
+    task.due === null || task.recurrence_anchor === 'completion' ? now + (task.due ?? '').slice(10) : task.due
+  const after = [dateOf(start), now].sort().at(-1)!
+  return nextDates(task.recurrence, start, count, after)
+}
+
+async function noRoomFor(tx: ReadTx, task: Row<'tasks'>): Promise<string | undefined> {
+  if (task.project !== null && (await projectById(tx, task.project)).archived_at !== null) {
+    return `${formatId('project', task.project)} is archived`
+  }
+  if (task.parent !== null && (await childrenOf(tx, task.parent)).length >= LIMITS.children) {
+    const [parent] = await shownTasks(tx, [task.parent])
+    return `${parent} has ${LIMITS.children} subtasks, the most there can be`
+  }
+  return undefined
 }
 
 /** The planned start keeps its distance from the due date. */

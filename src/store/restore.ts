@@ -1,20 +1,21 @@
-import { conflict, notFound } from '../model/error.ts'
+import { AppError, conflict, notFound } from '../model/error.ts'
 import { formatId, type Kind, parseId } from '../model/id.ts'
 import { fold } from '../model/suggest.ts'
 import { isClosed } from '../model/task.ts'
 import { artifactById } from './artifact.ts'
 import { storedComment } from './comment.ts'
-import { guardMeaning, meaningChanged, type Stale } from './content.ts'
+import { guardMeaning, meaningChanged, type Stale, storedTask } from './content.ts'
 import { inJson } from './dependency.ts'
 import { ringFrom } from './dependency-graph.ts'
 import { emit, type ReadTx, sqlOf, type WriteTx } from './handle.ts'
 import { keyOf, storedLabel } from './label.ts'
 import { projectById, projectInTrash, refuseTaken } from './project.ts'
-import { storedView } from './saved-view.ts'
+import { seesView, storedView } from './saved-view.ts'
+import { sees, shownTask, shownTasks } from './sight.ts'
 import { refuseTooMany, stepsOf, storedStep } from './step.ts'
 import type { Row, TrashKind } from './tables.ts'
 import { taskById, taskInTrash } from './task.ts'
-import { TRASH_KINDS, tasksInEntry, visibleTrash } from './trash.ts'
+import { refuseUnseenEntry, shownEntry, TRASH_KINDS, tasksInEntry, visibleTrash } from './trash.ts'
 
 /** One thing that was asked back. */
 export interface Restored {
@@ -42,6 +43,7 @@ export async function restore(
   const entries = new Map<number, Row<'trash'>>()
   for (const each of found)
     if ('entry' in each && each.entry.restored_at === null) entries.set(each.entry.id, each.entry)
+  for (const entry of entries.values()) await refuseUnseenEntry(tx, entry)
   // What holds comes before what lies in it, so that the order in which they are named does not matter.
   const inOrder = [...entries.values()].sort((a, b) => RANK.indexOf(a.kind) - RANK.indexOf(b.kind))
 
@@ -85,6 +87,12 @@ async function find(tx: ReadTx, name: string): Promise<Found> {
   const thing = await LOOK[kind as keyof typeof LOOK](tx, number)
   const object = formatId(kind, number)
   if (thing.trash === null) return { live: { kind: kind as TrashKind, object, title: thing.title } }
+  if ((await shownEntry(tx, thing.trash)) === undefined) {
+    throw new AppError('scope', `${object} went to the Trash with what this credential can’t see.`, {
+      written: false,
+      next: 'Ask a person, or an agent with a wider credential, to restore it.',
+    })
+  }
   const entry = await entryById(tx, thing.trash)
   if (entry.object === object) return { entry }
   const [own, whole] = [formatId('trash', entry.id), `${entry.object} ${entry.title}`]
@@ -125,7 +133,8 @@ async function findByName(tx: ReadTx, name: string): Promise<Found> {
     return { live: { kind: 'label', object: label.name, title: label.name } }
   }
   const view = await storedView(tx, name)
-  if (view?.trash === null) return { live: { kind: 'view', object: view.name, title: view.name } }
+  if (view?.trash === null && (await seesView(tx, view)))
+    return { live: { kind: 'view', object: view.name, title: view.name } }
   throw notFound(`There is no "${name.slice(0, 80)}" in the Trash.`, {
     next: 'list_trash shows what is: give an id like X12, or T12, P3, S40, C9, F4, or the name of a label or view.',
   })
@@ -181,18 +190,21 @@ async function settleTasks(
     .where('id', 'in', inJson(tops.map((task) => task.parent!)))
     .execute()
   for (const parent of parents) {
-    const shown = formatId('task', parent.id)
-    if (parent.trash !== null) throw placeGone(entry, shown, parent.trash)
+    const shown = shownTask(tx, parent)
+    if (parent.trash !== null) throw await placeGone(tx, entry, shown, parent.trash)
     if (isClosed(parent.status) && tops.some((top) => top.parent === parent.id && !isClosed(top.status))) {
       throw conflict(`${entry.object} is open and ${shown}, of which it is a part, is ${parent.status}.`, {
-        next: `Call reopen_task with ${shown} first.`,
+        next: sees(tx, parent.project)
+          ? `Call reopen_task with ${shown} first.`
+          : 'Ask a person to reopen that.',
       })
     }
     await guardMeaning(tx, parent)
   }
   await refuseGoneProjects(tx, entry, tasks)
   const stale: Stale[] = []
-  for (const parent of parents) stale.push(...(await meaningChanged(tx, await reread(tx, parent.id))).stale)
+  for (const parent of parents)
+    stale.push(...(await meaningChanged(tx, await storedTask(tx, parent.id))).stale)
   return stale
 }
 
@@ -210,7 +222,7 @@ async function refuseGoneProjects(
     .execute()
   for (const project of projects) {
     const shown = formatId('project', project.id)
-    if (project.trash !== null) throw placeGone(entry, shown, project.trash)
+    if (project.trash !== null) throw await placeGone(tx, entry, shown, project.trash)
     const open = tasks.some((task) => task.project === project.id && !isClosed(task.status))
     if (project.archived_at !== null && entry.kind === 'task' && open) {
       throw conflict(`${entry.object} is open and its project ${shown} is archived.`, {
@@ -220,18 +232,23 @@ async function refuseGoneProjects(
   }
 }
 
-function placeGone(entry: Row<'trash'>, place: string, trash: number) {
-  const [own, first] = [formatId('trash', entry.id), formatId('trash', trash)]
-  return conflict(`${entry.object} belongs to ${place}, which is in the Trash itself (${first}).`, {
-    next: `Restore both: restore_from_trash {"ids":["${first}","${own}"]}.`,
-  })
+async function placeGone(tx: ReadTx, entry: Row<'trash'>, place: string, trash: number): Promise<AppError> {
+  const [own, first] = [formatId('trash', entry.id), await shownEntry(tx, trash)]
+  return conflict(
+    `${entry.object} belongs to ${place}, which is in the Trash itself${first ? ` (${first})` : ''}.`,
+    {
+      next: first
+        ? `Restore both: restore_from_trash {"ids":["${first}","${own}"]}.`
+        : 'Ask a person to restore both.',
+    },
+  )
 }
 
 /** Links were made while the tasks were away; together with theirs they must not make a ring. */
 async function refuseRing(tx: ReadTx, tasks: readonly number[]): Promise<void> {
   const ring = tasks.length === 0 ? undefined : await ringFrom(tx, tasks)
   if (!ring) return
-  const path = ring.map((id) => formatId('task', id)).join(' → ')
+  const path = (await shownTasks(tx, ring)).join(' → ')
   throw conflict(`This would make a ring in which nothing can close: ${path}.`, {
     next: 'Drop one of the newer links first: remove_dependency.',
   })
@@ -306,13 +323,4 @@ async function leaveTrash(tx: WriteTx, entry: Row<'trash'>): Promise<void> {
     object: entry.object,
     data: { trash: formatId('trash', entry.id), title: entry.title },
   })
-}
-
-function reread(tx: ReadTx, id: number): Promise<Row<'tasks'>> {
-  return sqlOf(tx)
-    .selectFrom('tasks')
-    .selectAll()
-    .where('account', '=', tx.account)
-    .where('id', '=', id)
-    .executeTakeFirstOrThrow()
 }

@@ -168,6 +168,22 @@ export async function endOwnRun(
   return run
 }
 
+/** Ends every open run on a task that closes; a late report on one is still kept. */
+export async function endRuns(
+  tx: WriteTx,
+  task: Row<'tasks'>,
+  outcome: NonNullable<Row<'runs'>['outcome']>,
+): Promise<void> {
+  const open = await sqlOf(tx)
+    .selectFrom('runs')
+    .selectAll()
+    .where('account', '=', tx.account)
+    .where('task', '=', task.id)
+    .where('ended_at', 'is', null)
+    .execute()
+  for (const run of open) await endRun(tx, run, task, outcome)
+}
+
 /** Writes down how a run ended. Returns the number of its event. */
 export async function endRun(
   tx: WriteTx,

@@ -4,21 +4,6 @@ import { openDependencies } from './dependency.ts'
 import { type ReadTx, sqlOf } from './handle.ts'
 import type { Row } from './tables.ts'
 
-/** Requests that nobody has decided, oldest first, of tasks that are not in the Trash. */
-export function undecided(tx: ReadTx, limit: number): Promise<(Row<'requests'> & { title: string })[]> {
-  return sqlOf(tx)
-    .selectFrom('requests as r')
-    .innerJoin('tasks as t', (join) => join.onRef('t.account', '=', 'r.account').onRef('t.id', '=', 'r.task'))
-    .selectAll('r')
-    .select('t.title')
-    .where('r.account', '=', tx.account)
-    .where('r.state', '=', 'pending')
-    .where('t.trash', 'is', null)
-    .orderBy('r.id')
-    .limit(limit)
-    .execute()
-}
-
 /** The sign-off that used a request up. */
 export function signOffOf(tx: ReadTx, request: number): Promise<Row<'sign_offs'> | undefined> {
   return sqlOf(tx)

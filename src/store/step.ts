@@ -1,9 +1,10 @@
 import type { ActorId } from '../model/actor.ts'
-import { AppError, conflict, invalid, notFound } from '../model/error.ts'
+import { AppError, invalid, notFound } from '../model/error.ts'
 import type { NewEvent } from '../model/event.ts'
 import { formatId } from '../model/id.ts'
 import { keyBetween } from '../model/order.ts'
 import { LIMITS, type StepStatus } from '../model/task.ts'
+import { versionConflict } from './conflict.ts'
 import { guardMeaning, meaningChanged, type Stale } from './content.ts'
 import { inJson } from './dependency.ts'
 import { type DestroyTx, emit, nextNumber, type ReadTx, sqlOf, type WriteTx } from './handle.ts'
@@ -136,10 +137,8 @@ export async function editStep(
   if (fields.length === 0) return { step, changed: false, stale: [] }
   if (expectedVersion !== undefined && expectedVersion !== step.version) {
     const { title, description, version } = step
-    throw conflict(`${formatId('step', step.id)} is at version ${version}, not the expected one.`, {
-      current: { id: formatId('step', step.id), version, title, description: description.slice(0, 6000) },
-      next: `Merge your change into the current text and send it with expected_version ${version}.`,
-    })
+    const current = { id: formatId('step', step.id), version, title, description }
+    throw versionConflict(current, `get_full_text {"id":"${formatId('task', step.task)}","part":"steps"}`)
   }
   const edited = { ...step, ...patch, version: step.version + 1, updated_at: tx.now }
   checkStep(edited)

@@ -1,4 +1,4 @@
-import { readdirSync, statSync } from 'node:fs'
+import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { sql } from 'kysely'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -110,6 +110,22 @@ describe('the engine itself', () => {
   })
 })
 
+describe('the key that seals sign-offs', () => {
+  it('is made once, and a database does not open without it or with another', async () => {
+    await world.done.close()
+    const path = join(world.dir, 'seal.key')
+    const key = readFileSync(path, 'utf8')
+    const open = () => openDone({ dataDir: world.dir, site: () => '' })
+    writeFileSync(path, 'ab'.repeat(32))
+    expect(open).toThrow(/not the one that this data folder was begun with/)
+    rmSync(path)
+    expect(open).toThrow(/missing or holds no key/)
+    writeFileSync(path, key)
+    await open().close()
+    world = await newWorld()
+  })
+})
+
 describe('the file', () => {
   it('is its owner’s alone', () => {
     for (const name of readdirSync(world.dir))
@@ -135,6 +151,7 @@ describe('the file', () => {
     expect(db.value('PRAGMA user_version')).toBe(2)
     db.close()
     expect(readdirSync(world.dir)).toContain('done.db.schema-1.42.backup')
+    expect(statSync(join(world.dir, 'done.db.schema-1.42.backup')).mode & 0o077).toBe(0)
     expect(() => openDone({ dataDir: world.dir, site: () => '' })).toThrow(/newer Done/)
     const copy = openSqlite(join(world.dir, 'done.db.schema-1.42.backup'), 'read')
     expect(copy.value('PRAGMA user_version')).toBe(1)

@@ -2,10 +2,11 @@ import { chmodSync, closeSync, mkdirSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import { Kysely, SqliteDialect } from 'kysely'
 import type { Actor } from '../model/actor.ts'
-import { AppError } from '../model/error.ts'
-import type { EventKind, StoredEvent } from '../model/event.ts'
+import type { StoredEvent } from '../model/event.ts'
+import { eventFeed } from './feed.ts'
 import { type DestroyTx, eventsOf, openHandle, type ReadTx, type WriteTx } from './handle.ts'
 import { migrate, verifySchema } from './migrate.ts'
+import { writeQueue } from './queue.ts'
 import { openSqlite, type SqliteConnection } from './sqlite.ts'
 import type { Database } from './tables.ts'
 
@@ -41,18 +42,18 @@ export interface StoreOptions {
   writeWaitMs?: number
 }
 
-/** Most jobs that share one commit. */
-const BATCH = 64
+/** Who acts on the writer's connection while no job runs; the triggers let nobody by that name through. */
+const NOBODY = { actor: 'none', effect: 'none', tx: 'none' }
 
 /** Opens the embedded database, migrates it, and refuses to start on an altered schema. */
 export function openStore(options: StoreOptions): Store {
   const clock = options.clock ?? Date.now
   const path = prepareFile(options.dir)
-  const writer = openWriter(path, clock())
+  const writer = openWriter(path, clock(), options.seal)
   const reader = openSqlite(path, 'read')
   reader.exec('PRAGMA busy_timeout = 5000')
   const queries = { write: kysely(writer), read: kysely(reader) }
-  const scope = { actor: 'none', effect: 'none', tx: 'none' }
+  const scope = { ...NOBODY }
   writer.define('done_actor', () => scope.actor)
   writer.define('done_effect', () => scope.effect)
   writer.define('done_tx', () => scope.tx)
@@ -78,8 +79,13 @@ export function openStore(options: StoreOptions): Store {
         clock(),
         options.site(),
       )
-      const value = await job(tx)
-      return { value, settled: () => feed.own(eventsOf(tx)) }
+      try {
+        const value = await job(tx)
+        return { value, settled: () => feed.own(eventsOf(tx)) }
+      } finally {
+        // Between jobs nobody acts: a stray statement on this connection finds no one to act for.
+        Object.assign(scope, NOBODY)
+      }
     })
   }
 
@@ -128,7 +134,7 @@ function prepareFile(dir: string): string {
   return path
 }
 
-function openWriter(path: string, now: number): SqliteConnection {
+function openWriter(path: string, now: number, seal: StoreOptions['seal']): SqliteConnection {
   const writer = openSqlite(path, 'write')
   try {
     writer.exec('PRAGMA busy_timeout = 10000')
@@ -145,6 +151,7 @@ function openWriter(path: string, now: number): SqliteConnection {
       writer.exec(`PRAGMA ${pragma}`)
     migrate(writer, path, now)
     verifySchema(writer)
+    verifyKey(writer, seal)
     return writer
   } catch (error) {
     writer.close()
@@ -152,183 +159,22 @@ function openWriter(path: string, now: number): SqliteConnection {
   }
 }
 
+/** Gate G8: a key that is not the one by which this file's sign-offs were sealed is as good as none. */
+function verifyKey(writer: SqliteConnection, seal: StoreOptions['seal']): void {
+  const check = seal('the key of this file')
+  const stored = () => writer.value('SELECT key_check FROM installation')
+  if (stored() === undefined) {
+    writer.exec('PRAGMA busy_timeout = 10000')
+    writer.prepare('INSERT OR IGNORE INTO installation (id, key_check) VALUES (1, ?)').run([check])
+    writer.exec('PRAGMA busy_timeout = 0')
+  }
+  if (stored() !== check) {
+    throw new Error(
+      'The key that seals sign-offs is not the one that this data folder was begun with. Restore seal.key from a backup.',
+    )
+  }
+}
+
 function kysely(connection: SqliteConnection): Kysely<Database> {
   return new Kysely<Database>({ dialect: new SqliteDialect({ database: connection }) })
-}
-
-interface Job {
-  run(): Promise<{ value: unknown; settled(): void }>
-  resolve(value: unknown): void
-  reject(error: unknown): void
-}
-
-type Outcome = { ok: true; value: unknown; settled(): void } | { ok: false; error: unknown }
-
-/**
- * One queue for all writes of the process. It drains what waits into one transaction with a savepoint each and answers
- * after the commit, so that many callers share one fsync. Jobs run strictly one after another: run at the same time,
- * the rollback of one would take rows of others.
- */
-function writeQueue(writer: SqliteConnection, waitMs: number) {
-  const waiting: Job[] = []
-  let draining: Promise<void> | undefined
-
-  async function drain(): Promise<void> {
-    while (waiting.length > 0) {
-      const jobs = waiting.splice(0, BATCH)
-      try {
-        await begin(writer, waitMs)
-      } catch (error) {
-        for (const job of jobs) job.reject(error)
-        continue
-      }
-      const outcomes: Outcome[] = []
-      for (const job of jobs) outcomes.push(await attempt(writer, job))
-      try {
-        writer.exec('COMMIT')
-      } catch (error) {
-        rollBack(writer)
-        for (const job of jobs) job.reject(unavailable(error))
-        continue
-      }
-      for (const [i, outcome] of outcomes.entries()) {
-        if (outcome.ok) {
-          outcome.settled()
-          jobs[i]!.resolve(outcome.value)
-        } else jobs[i]!.reject(outcome.error)
-      }
-      // A turn of the loop between batches, so that a flood of writes can't starve the sockets.
-      if (waiting.length > 0) await new Promise(setImmediate)
-    }
-    draining = undefined
-  }
-
-  return {
-    push<T>(run: () => Promise<{ value: T; settled(): void }>): Promise<T> {
-      return new Promise<T>((resolve, reject) => {
-        waiting.push({ run, resolve: resolve as (value: unknown) => void, reject })
-        draining ??= Promise.resolve().then(drain)
-      })
-    },
-    idle: async () => {
-      while (draining) await draining
-    },
-  }
-}
-
-async function attempt(writer: SqliteConnection, job: Job): Promise<Outcome> {
-  writer.exec('SAVEPOINT job')
-  try {
-    const done = await job.run()
-    writer.exec('RELEASE job')
-    return { ok: true, ...done }
-  } catch (error) {
-    writer.exec('ROLLBACK TO job')
-    writer.exec('RELEASE job')
-    return { ok: false, error: explain(error) }
-  }
-}
-
-/** Tries and backs off: SQLite's own busy timeout blocks the event loop and lets one process starve another. */
-async function begin(writer: SqliteConnection, waitMs: number): Promise<void> {
-  const until = performance.now() + waitMs
-  for (;;) {
-    try {
-      writer.exec('BEGIN IMMEDIATE')
-      return
-    } catch (error) {
-      if (!isBusy(error) || performance.now() > until) throw unavailable(error)
-      await new Promise((resolve) => setTimeout(resolve, Math.random() * 2))
-    }
-  }
-}
-
-function rollBack(writer: SqliteConnection): void {
-  try {
-    writer.exec('ROLLBACK')
-  } catch {
-    // SQLite has already rolled back, as it does when the disk is full.
-  }
-}
-
-const isBusy = (error: unknown): boolean =>
-  error instanceof Error && /database is locked|SQLITE_BUSY/.test(error.message)
-
-function unavailable(cause: unknown): AppError {
-  const error = new AppError('unavailable', 'The store could not take the write; nothing was written.', {
-    retry: true,
-    next: 'Send the same call again in a moment.',
-  })
-  error.cause = cause
-  return error
-}
-
-/** The database's own walls speak as refusals; what else a driver throws stays a fault of ours. */
-function explain(error: unknown): unknown {
-  if (error instanceof Error && /^gate: /.test(error.message)) {
-    const refusal = new AppError('needs_approval', `The store refused this: ${error.message.slice(6)}.`, {
-      written: false,
-      next: 'Only a person’s sign-off closes such a task; complete_task asks for it.',
-    })
-    refusal.cause = error
-    return refusal
-  }
-  return error
-}
-
-/** How often other processes' commits are looked for, in milliseconds. */
-const POLL_MS = 50
-
-/**
- * Hands on the events of every commit in their order. The commits of this process come at once; those of others are
- * seen by `data_version`, which costs a microsecond a look.
- */
-function eventFeed(watcher: SqliteConnection) {
-  const listeners = new Set<(events: readonly StoredEvent[]) => void>()
-  const latest = () => Number(watcher.value('SELECT COALESCE(MAX(seq), 0) FROM events'))
-  let last = 0
-  let version: unknown
-  let timer: NodeJS.Timeout | undefined
-
-  function catchUp(): void {
-    const events = watcher
-      .prepare(
-        'SELECT seq, account, id, at, actor, tool, kind, task, project, object FROM events WHERE seq > ? ORDER BY seq LIMIT 1000',
-      )
-      .all([last]) as unknown as (StoredEvent & { kind: EventKind })[]
-    if (events.length === 0) return
-    last = events.at(-1)!.seq
-    for (const listener of listeners) listener(events)
-    if (events.length === 1000) catchUp()
-  }
-
-  function look(): void {
-    const now = watcher.value('PRAGMA data_version')
-    if (now === version) return
-    version = now
-    catchUp()
-  }
-
-  return {
-    /** Events that this process committed. Others' commits may lie between, so they are read back, not passed on. */
-    own(events: readonly StoredEvent[]): void {
-      if (events.length > 0 && listeners.size > 0) queueMicrotask(catchUp)
-    },
-    listen(listener: (events: readonly StoredEvent[]) => void): () => void {
-      if (listeners.size === 0) last = latest()
-      listeners.add(listener)
-      timer ??= setInterval(look, POLL_MS).unref()
-      return () => {
-        listeners.delete(listener)
-        if (listeners.size === 0) {
-          clearInterval(timer)
-          timer = undefined
-        }
-      }
-    },
-    stop(): void {
-      clearInterval(timer)
-      listeners.clear()
-    },
-  }
 }

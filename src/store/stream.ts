@@ -1,5 +1,6 @@
 import type { StoredEvent } from '../model/event.ts'
 import { type ReadTx, sqlOf } from './handle.ts'
+import { eventsInSight } from './sight.ts'
 
 /**
  * Events behind a number, in the order of their commits. A credential that is narrowed to projects gets those of its
@@ -34,7 +35,7 @@ export async function eventsAfter(tx: ReadTx, after: number, limit: number): Pro
     .orderBy('e.id')
     .limit(limit)
     .execute()
-  return rows as StoredEvent[]
+  return eventsInSight(tx, rows as StoredEvent[])
 }
 
 /** The number of the newest event, 0 where there is none yet: where a stream begins that asks for nothing past. */

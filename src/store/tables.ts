@@ -1,33 +1,13 @@
-import type { ColumnType, Selectable } from 'kysely'
+import type { Selectable } from 'kysely'
 import type { ActorId, Role as PersonRole } from '../model/actor.ts'
 import type { ClosedStatus, Status, StepStatus } from '../model/task.ts'
-
-/**
- * What a column holds, judged by whose words they are (spec: effects, "Proof"):
- * - `authored`: somebody wrote it. Replacing it when it was not empty is destructive.
- * - `lifecycle`: it moves as work moves (status, claim, read marks, archive). Moving it loses nobody's words.
- * - `hides`: a lifecycle column that takes its row out of ordinary reads while it is set. Setting it is destructive.
- * - `record`: keys, times, counters and the log. Nobody's words.
- *
- * The database's own wall (triggers.ts) and the observer that tests every tool read this declaration.
- */
-export type ColumnRole = 'authored' | 'lifecycle' | 'hides' | 'record'
-
-interface Column<T> {
-  readonly role: ColumnRole
-  readonly type?: T
-}
-
-const authored = <T>(): Column<T> => ({ role: 'authored' })
-const lifecycle = <T>(): Column<T> => ({ role: 'lifecycle' })
-const hides = <T>(): Column<T> => ({ role: 'hides' })
-const record = <T>(): Column<T> => ({ role: 'record' })
-
-/** A column that an insert may leave to the schema's default. */
-type Defaulted<T> = ColumnType<T, T | undefined, T>
+import { ACCESS_TABLES } from './access-tables.ts'
+import { authored, type Column, type Defaulted, hides, lifecycle, record } from './column.ts'
 
 /** Every column of the account's content, declared once. Times are milliseconds since the epoch; flags are 0 or 1. */
 export const CONTENT_TABLES = {
+  /** One row: what only the right key gives. */
+  installation: { id: record<number>(), key_check: record<string>() },
   accounts: {
     id: record<number>(),
     name: authored<string>(),
@@ -396,33 +376,6 @@ export const CONTENT_TABLES = {
     project: record<number | null>(),
     at: record<number>(),
   },
-} as const
-
-/** Kept apart from the account's content; no answer about content reads from them (spec: effects). */
-const ACCESS_TABLES = {
-  access: {
-    account: record<number>(),
-    credential: record<string>(),
-    actor: record<string>(),
-    tool: record<string>(),
-    /** Start of the 20 seconds counted. */
-    bucket: record<number>(),
-    calls: record<number>(),
-    refusals: record<number>(),
-  },
-  refusals: {
-    seq: record<Defaulted<number>>(),
-    account: record<number>(),
-    credential: record<string>(),
-    actor: record<string>(),
-    tool: record<string>(),
-    code: record<string>(),
-    message: record<string>(),
-    /** 1 where the call ran against the approval gate; such rows are kept for 90 days, the rest for one. */
-    gate: record<number>(),
-    at: record<number>(),
-  },
-  token_use: { account: record<number>(), token: record<number>(), last_used_at: record<number>() },
 } as const
 
 export const TABLES = { ...CONTENT_TABLES, ...ACCESS_TABLES }

@@ -59,12 +59,15 @@ export function listTasks(
 export const GROUPS = ['status', 'project', 'assignee', 'claim', 'label', 'priority', 'due_day'] as const
 export type Group = (typeof GROUPS)[number]
 
-/** How many tasks there are for each value; the value null stands for none. Most first, 100 at most. */
+/** How many groups a count shows. */
+const SHOWN = 100
+
+/** How many tasks there are for each value; the value null stands for none. Of many values the most frequent are shown. */
 export async function countTasks(
   tx: ReadTx,
   filter: TaskFilter,
   group: Group,
-): Promise<{ value: string | number | null; count: number }[]> {
+): Promise<{ counts: { value: string | number | null; count: number }[]; groups: number; sum: number }> {
   const key = groupKey(tx, group)
   let query = filteredTasks(tx, filter)
   if (group === 'label') {
@@ -76,13 +79,16 @@ export async function countTasks(
         .on('tl.trash', 'is', null),
     ) as unknown as typeof query
   }
-  return query
+  // The windows are counted over all groups, before the limit.
+  const counts = await query
     .select([key.as('value'), sql<number>`COUNT(*)`.as('count')])
+    .select([sql<number>`COUNT(*) OVER ()`.as('groups'), sql<number>`SUM(COUNT(*)) OVER ()`.as('sum')])
     .groupBy(key)
     .orderBy('count', 'desc')
     .orderBy(key)
-    .limit(100)
+    .limit(SHOWN)
     .execute()
+  return { counts, groups: counts[0]?.groups ?? 0, sum: counts[0]?.sum ?? 0 }
 }
 
 function groupKey(tx: ReadTx, group: Group): RawBuilder<string | number | null> {

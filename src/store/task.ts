@@ -4,15 +4,17 @@ import { AppError, conflict, invalid, notFound } from '../model/error.ts'
 import type { Changes } from '../model/event.ts'
 import { formatId, formatIdOr } from '../model/id.ts'
 import { isClosed, LIMITS } from '../model/task.ts'
+import { versionConflict } from './conflict.ts'
 import { guardMeaning, hashOfNew, meaningChanged, type Stale, storedTask } from './content.ts'
 import { addDependencies, refuseCycle } from './dependency.ts'
 import { type DestroyTx, emit, nextNumber, type ReadTx, sqlOf, type WriteTx } from './handle.ts'
 import { addLabels, keyOf, labelsOf, setLabels } from './label.ts'
 import { projectById } from './project.ts'
 import { indexText } from './search-index.ts'
+import { refuseOutOfSight, shownTask } from './sight.ts'
 import { insertSteps, type NewStep } from './step.ts'
 import type { Database, Row } from './tables.ts'
-import { trashed } from './trash.ts'
+import { shownEntry, trashed } from './trash.ts'
 
 /** A task's fields as a person or agent writes them; numbers for ids, canonical strings for dates. */
 interface TaskFields {
@@ -60,7 +62,7 @@ export async function taskById(tx: ReadTx, id: number): Promise<Row<'tasks'>> {
   const task = await visibleTasks(tx).selectAll('tasks').where('tasks.id', '=', id).executeTakeFirst()
   if (task) return task
   const gone = await taskInTrash(tx, id)
-  if (gone) throw trashed(formatId('task', id), gone.trash!)
+  if (gone) throw trashed(formatId('task', id), await shownEntry(tx, gone.trash!))
   throw notFound(`There is no task ${formatId('task', id)}.`, {
     next: 'search finds tasks by words, list_tasks by fields.',
   })
@@ -107,7 +109,9 @@ export async function insertTask(
   fields: NewTask,
   successorOf?: Row<'tasks'>,
 ): Promise<{ task: Row<'tasks'>; stale: Stale[] }> {
-  const parent = fields.parent == null ? null : await taskById(tx, fields.parent)
+  // The next occurrence has its place from the task before it, whoever closed that.
+  const place = successorOf ? storedTask : taskById
+  const parent = fields.parent == null ? null : await place(tx, fields.parent)
   const project = fields.project ?? parent?.project ?? null
   checkTexts(fields)
   await checkProject(tx, project)
@@ -185,7 +189,7 @@ export async function editTask(
   const relabelled = labels !== undefined && (await labelsDiffer(tx, task.id, labels))
   if (Object.keys(columns).length === 0 && !relabelled)
     return { task, changed: false, stale: [], autoOkFell: false }
-  if (expectedVersion !== undefined && expectedVersion !== task.version) throw await versionConflict(tx, task)
+  if (expectedVersion !== undefined && expectedVersion !== task.version) throw await outdated(tx, task)
   checkTexts(columns)
   await checkMove(tx, task, columns)
 
@@ -237,7 +241,7 @@ export async function updateRow(
 }
 
 /** A conflict of versions, with the record as it stands and who changed what since. */
-async function versionConflict(tx: ReadTx, task: Row<'tasks'>): Promise<AppError> {
+async function outdated(tx: ReadTx, task: Row<'tasks'>): Promise<AppError> {
   const newest = await sqlOf(tx)
     .selectFrom('events')
     .select(['actor', 'data'])
@@ -250,10 +254,9 @@ async function versionConflict(tx: ReadTx, task: Row<'tasks'>): Promise<AppError
   const fields = Object.keys((JSON.parse(newest?.data ?? '{}') as { changes?: object }).changes ?? {})
   const by = newest ? ` ${newest.actor} changed ${fields.join(', ')} last.` : ''
   const { title, description, due, version } = task
-  return conflict(`${formatId('task', task.id)} is at version ${version}, not the expected one.${by}`, {
-    current: { id: formatId('task', task.id), version, title, description, due: due ?? undefined },
-    next: `Merge your change into the current record and send it with expected_version ${version}.`,
-  })
+  const id = formatId('task', task.id)
+  const current = { id, version, title, description, due: due ?? undefined }
+  return versionConflict(current, `get_full_text {"id":"${id}"}`, by)
 }
 
 /** Each text has a limit and an error of its own. */
@@ -297,7 +300,7 @@ async function checkProject(tx: ReadTx, project: number | null): Promise<void> {
 /** A parent must be open, not too deep and not full, and adding to it is a change of its meaning. */
 async function checkParent(tx: ReadTx, parent: Row<'tasks'>): Promise<void> {
   if (isClosed(parent.status)) {
-    throw conflict(`${formatId('task', parent.id)} is ${parent.status}.`, {
+    throw conflict(`${shownTask(tx, parent)} is ${parent.status}.`, {
       next: 'Call reopen_task on it first.',
     })
   }
@@ -306,7 +309,7 @@ async function checkParent(tx: ReadTx, parent: Row<'tasks'>): Promise<void> {
   if (children.length >= LIMITS.children) {
     throw new AppError(
       'too_large',
-      `${formatId('task', parent.id)} has ${LIMITS.children} subtasks, the most there can be.`,
+      `${shownTask(tx, parent)} has ${LIMITS.children} subtasks, the most there can be.`,
     )
   }
   await checkDepth(tx, parent, 1)
@@ -330,7 +333,12 @@ async function checkDepth(tx: ReadTx, parent: Row<'tasks'>, below: number): Prom
 /** A move to another project or parent needs to see both ends and must not make a ring. */
 async function checkMove(tx: ReadTx, task: Row<'tasks'>, columns: Partial<TaskFields>): Promise<void> {
   if (columns.project !== undefined) await checkProject(tx, columns.project)
-  if (columns.parent == null) return
+  if (columns.parent === undefined) return
+  if (task.parent !== null) {
+    const id = formatId('task', task.id)
+    refuseOutOfSight(tx, [await storedTask(tx, task.parent)], `${id} is part of a task`, 'move it')
+  }
+  if (columns.parent === null) return
   const parent = await taskById(tx, columns.parent)
   await refuseCycle(tx, parent.id, task.id, 'parent')
   await checkParent(tx, parent)

@@ -1,7 +1,7 @@
-import { AppError } from '../model/error.ts'
 import { formatId } from '../model/id.ts'
 import { guardMeaning, meaningChanged, type Stale, storedTask } from './content.ts'
 import { type DestroyTx, sqlOf } from './handle.ts'
+import { refuseOutOfSight } from './sight.ts'
 import type { Row } from './tables.ts'
 import { childrenOf } from './task.ts'
 import { newTrashEntry } from './trash.ts'
@@ -17,7 +17,7 @@ export async function trashTask(
   const parent = task.parent === null ? undefined : await storedTask(tx, task.parent)
   if (parent) await guardMeaning(tx, parent)
   const subtree = await subtreeOf(tx, task)
-  refuseOutOfSight(tx, subtree)
+  refuseOutOfSight(tx, subtree, `${formatId('task', task.id)} has subtasks`, 'delete it')
   const entry = await newTrashEntry(tx, {
     kind: 'task',
     object: formatId('task', task.id),
@@ -42,14 +42,4 @@ async function subtreeOf(tx: DestroyTx, task: Row<'tasks'>): Promise<Row<'tasks'
   const all = [task]
   for (const each of all) all.push(...(await childrenOf(tx, each.id)))
   return all
-}
-
-/** A credential that is narrowed to projects takes nothing along that it can't see. */
-function refuseOutOfSight(tx: DestroyTx, subtree: readonly Row<'tasks'>[]): void {
-  const { projects } = tx.actor
-  const hidden = subtree.filter((task) => projects !== undefined && !projects.includes(task.project ?? -1))
-  if (hidden.length === 0) return
-  throw new AppError('scope', `${hidden.length} subtasks lie in projects that this credential can’t see.`, {
-    next: 'Ask a person, or an agent with a wider credential, to delete it.',
-  })
 }

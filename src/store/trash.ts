@@ -6,6 +6,7 @@ import { fold } from '../model/suggest.ts'
 import { type DestroyTx, emit, nextNumber, type ReadTx, sqlOf } from './handle.ts'
 import { notify } from './notification.ts'
 import { type Page, type PageInput, pageOf } from './page.ts'
+import { refuseOutOfSight, sees } from './sight.ts'
 import type { Database, Row, TrashKind } from './tables.ts'
 
 /** What can lie in the Trash. */
@@ -20,10 +21,28 @@ export const TRASH_KINDS = [
 ] as const satisfies readonly TrashKind[]
 
 /** The refusal to work on something that lies in the Trash. */
-export function trashed(what: string, entry: number): AppError {
-  return notFound(`${what} is in the Trash (${formatId('trash', entry)}).`, {
-    next: `restore_from_trash with ${formatId('trash', entry)} brings it back as it was.`,
+export function trashed(what: string, entry: number | string | undefined): AppError {
+  if (entry === undefined) {
+    return notFound(`${what} is in the Trash.`, {
+      next: 'A person can bring it back, with what it went with.',
+    })
+  }
+  const id = typeof entry === 'string' ? entry : formatId('trash', entry)
+  return notFound(`${what} is in the Trash (${id}).`, {
+    next: `restore_from_trash with ${id} brings it back as it was.`,
   })
+}
+
+/** The id of an entry of the Trash, where the caller can see it: a task can have gone there with one that it can't see. */
+export async function shownEntry(tx: ReadTx, id: number): Promise<string | undefined> {
+  if (tx.actor.projects === undefined) return formatId('trash', id)
+  const entry = await visibleTrash(tx).select('trash.id').where('trash.id', '=', id).executeTakeFirst()
+  return entry && formatId('trash', id)
+}
+
+/** An entry of the Trash that the caller can see; undefined where it never was or was purged. */
+export function trashEntry(tx: ReadTx, id: number): Promise<Row<'trash'> | undefined> {
+  return visibleTrash(tx).selectAll('trash').where('trash.id', '=', id).executeTakeFirst()
 }
 
 /** Of whose deletion a person hears at once. */
@@ -87,7 +106,7 @@ export async function seesTask(tx: ReadTx, task: number): Promise<boolean> {
     .where('account', '=', tx.account)
     .where('id', '=', task)
     .executeTakeFirst()
-  return found?.project != null && tx.actor.projects.includes(found.project)
+  return found !== undefined && sees(tx, found.project)
 }
 
 /** Entries of the Trash that the caller can see: of the account, and of the credential's projects where it is narrowed. */
@@ -99,7 +118,8 @@ export function visibleTrash(tx: ReadTx): SelectQueryBuilder<Database, 'trash', 
     .$if(projects !== undefined, (query) =>
       query.where((eb) =>
         eb.or([
-          eb('trash.kind', 'in', ['label', 'view']),
+          // A view that narrows to a project is that project's.
+          eb.and([eb('trash.kind', 'in', ['label', 'view']), eb('trash.project', 'is', null)]),
           eb.and([eb('trash.task', 'is', null), eb('trash.project', 'in', [...projects!])]),
           // Where the task is now, should it have moved after a part of it was deleted.
           eb(
@@ -134,24 +154,36 @@ export function listTrash(tx: ReadTx, filter: TrashFilter, page: PageInput): Pro
   return pageOf(tx, query, { by: [sql`trash.id`], direction: 'desc' }, page)
 }
 
-/** How many tasks come back with an entry: those that went with it, or that carried a deleted label. */
+/** How many tasks that the caller sees come back with an entry: those that went with it, or that carried a deleted label. */
 export async function tasksInEntry(tx: ReadTx, entry: Row<'trash'>): Promise<number> {
-  if (entry.kind === 'label') {
-    const { n } = await sqlOf(tx)
-      .selectFrom('task_labels')
-      .select((eb) => eb.fn.countAll<number>().as('n'))
-      .where('account', '=', tx.account)
-      .where('label', '=', fold(entry.object))
-      .where('trash', '=', entry.id)
-      .executeTakeFirstOrThrow()
-    return n
-  }
-  if (entry.kind !== 'task' && entry.kind !== 'project') return 0
-  const { n } = await sqlOf(tx)
+  const counts = await projectsInEntry(tx, entry)
+  return counts.filter(({ project }) => sees(tx, project)).reduce((sum, { n }) => sum + n, 0)
+}
+
+/** Refuses to bring back what would show something again that the caller can't see. */
+export async function refuseUnseenEntry(tx: ReadTx, entry: Row<'trash'>): Promise<void> {
+  const what = entry.kind === 'label' ? 'was on tasks' : 'took tasks along'
+  const touched = await projectsInEntry(tx, entry)
+  refuseOutOfSight(tx, touched, `${formatId('trash', entry.id)} ${what}`, 'restore it')
+}
+
+/** In which projects the tasks of an entry are, with how many in each. */
+async function projectsInEntry(
+  tx: ReadTx,
+  entry: Row<'trash'>,
+): Promise<{ project: number | null; n: number }[]> {
+  const tasks = sqlOf(tx)
     .selectFrom('tasks')
-    .select((eb) => eb.fn.countAll<number>().as('n'))
+    .select(['project', ({ fn }) => fn.countAll<number>().as('n')])
     .where('account', '=', tx.account)
+    .groupBy('project')
+  if (entry.kind === 'task' || entry.kind === 'project') return tasks.where('trash', '=', entry.id).execute()
+  if (entry.kind !== 'label') return []
+  const carrying = sqlOf(tx)
+    .selectFrom('task_labels')
+    .select('task')
+    .where('account', '=', tx.account)
+    .where('label', '=', fold(entry.object))
     .where('trash', '=', entry.id)
-    .executeTakeFirstOrThrow()
-  return n
+  return tasks.where('id', 'in', carrying).execute()
 }

@@ -6,9 +6,10 @@ import { alreadyClaimed, type Claim, FREE, holderOf, refuseIfHeld, takeClaim } f
 import { pendingRequest } from './content.ts'
 import { openDependencies, refuseCycle } from './dependency.ts'
 import { emit, type ReadTx, type WriteTx } from './handle.ts'
-import { addNote, newestNote } from './note.ts'
+import { addNote, newestNote, waitsFor } from './note.ts'
 import { notify } from './notification.ts'
 import { endRun, openRunOf } from './run.ts'
+import { sees, shownTask, shownTasks } from './sight.ts'
 import type { Row } from './tables.ts'
 import { taskById, updateRow } from './task.ts'
 
@@ -53,15 +54,12 @@ async function refuseUnready(tx: ReadTx, task: Row<'tasks'>): Promise<void> {
   }
   const waits = (await openDependencies(tx, [task.id])).get(task.id) ?? []
   if (waits.length === 0) return
-  const { projects } = tx.actor
   throw new AppError('blocked', `${id} waits for ${waits.length} tasks that are not finished.`, {
     written: false,
     allowed: waits
       .slice(0, 10)
       .map((each) =>
-        projects === undefined || projects.includes(each.project ?? -1)
-          ? `${formatId('task', each.id)} ${each.title}`
-          : 'a task you can’t see',
+        sees(tx, each.project) ? `${formatId('task', each.id)} ${each.title}` : shownTask(tx, each),
       ),
     next: 'Do one of these first, or take other work: get_next_task. remove_dependency if the order no longer holds.',
   })
@@ -119,7 +117,7 @@ export async function blockTask(
   const noted = await addNote(
     tx,
     { task: task.id, kind: 'block' },
-    reason ?? `${formatId('task', blocker!.id)} has to be finished first.`,
+    reason ?? waitsFor(formatId('task', blocker!.id)),
   )
   const stands = task.status === 'blocked' && (by === undefined || task.blocked_by === by)
   if (stands && !noted) return { task, already: true }
@@ -151,7 +149,8 @@ async function blockerOf(tx: ReadTx, task: Row<'tasks'>, by: number): Promise<Ro
   }
   if (task.blocked_by === by) return blocker
   if (task.status === 'blocked' && task.blocked_by !== null) {
-    throw conflict(`${id} is already blocked by ${formatId('task', task.blocked_by)}.`, {
+    const [other] = await shownTasks(tx, [task.blocked_by])
+    throw conflict(`${id} is already blocked by ${other}.`, {
       next: `To wait for more than one task, add_dependency {"id":"${id}","depends_on":["${formatId('task', by)}"]}.`,
     })
   }

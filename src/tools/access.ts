@@ -1,28 +1,41 @@
 import type { Actor, SystemActor } from '../model/actor.ts'
 import type { AppError } from '../model/error.ts'
-import { type AccessCount, addAccess, addRefusal, BUCKET_MS } from '../store/access.ts'
+import { type AccessCount, addAccess, addRefusals, BUCKET_MS, type Refusal } from '../store/access.ts'
 import type { Store } from '../store/store.ts'
 
 /** The guard's record of who called what (spec: product, "Agents at work"). */
 export interface AccessLog {
   /** Counts a call. Kept in memory and written every few seconds, so that a read costs no commit. */
   count(actor: Actor, tool: string, refused: boolean): void
-  /** Writes a refusal down at once, in a transaction of its own, after the refused call has rolled back. */
+  /**
+   * Records a refused call, after it has rolled back: one that ran against the gate at once, in a transaction of its own,
+   * any other with the counts. A record that can't be written never changes what the caller is told.
+   */
   refuse(actor: Actor, tool: string, error: AppError): Promise<void>
-  /** Writes what was counted so far. */
+  /** Writes what was gathered so far. */
   flush(): Promise<void>
 }
 
 export function accessLog(store: Store): AccessLog {
   let counts = new Map<string, AccessCount>()
+  let refusals: Refusal[] = []
 
   async function flush(): Promise<void> {
-    const pending = [...counts.values()]
+    const counted = [...counts.values()]
+    const refused = refusals
     counts = new Map()
-    const accounts = new Set(pending.map((each) => each.account))
-    for (const account of accounts) {
-      const own = pending.filter((each) => each.account === account)
-      await store.write(systemActor(account), 'access', (tx) => addAccess(tx, own))
+    refusals = []
+    for (const account of new Set([...counted, ...refused].map((each) => each.account))) {
+      await store.write(systemActor(account), 'access', async (tx) => {
+        await addAccess(
+          tx,
+          counted.filter((each) => each.account === account),
+        )
+        await addRefusals(
+          tx,
+          refused.filter((each) => each.account === account),
+        )
+      })
     }
   }
 
@@ -46,10 +59,36 @@ export function accessLog(store: Store): AccessLog {
         refusals: refused ? 1 : 0,
       })
     },
-    refuse: (actor, tool, error) =>
-      store.write(systemActor(actor.account), 'access', (tx) => addRefusal(tx, actor, tool, error)),
+    async refuse(actor, tool, error) {
+      const refusal = {
+        account: actor.account,
+        credential: actor.credential,
+        actor: actor.id,
+        tool: tool.slice(0, 80),
+        code: error.code,
+        message: error.message.slice(0, 500),
+        gate: isOfGate(error) ? 1 : 0,
+        at: store.now(),
+      }
+      if (refusal.gate === 0) {
+        if (refusals.length < MOST_GATHERED) refusals.push(refusal)
+        return
+      }
+      try {
+        await store.write(systemActor(actor.account), 'access', (tx) => addRefusals(tx, [refusal]))
+      } catch (fault) {
+        console.error('A refusal could not be recorded:', fault)
+      }
+    },
     flush,
   }
+}
+
+/** A flood of mistakes between two writes is counted in full, but not kept line by line. */
+const MOST_GATHERED = 1000
+
+function isOfGate(error: AppError): boolean {
+  return error.details.gate === true || ['scope', 'people_only', 'needs_approval'].includes(error.code)
 }
 
 /** Done itself, for jobs and records; no credential leads to it. */

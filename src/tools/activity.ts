@@ -6,9 +6,9 @@ import { nearest } from '../model/suggest.ts'
 import { activityPage } from '../store/activity.ts'
 import { partyNamed, partyNames } from '../store/actor.ts'
 import type { ReadTx } from '../store/handle.ts'
-import { projectById } from '../store/project.ts'
+import { projectMeant } from '../store/project-name.ts'
 import { taskById, taskInTrash } from '../store/task.ts'
-import { idOf, instant, page, party, taskId } from './fields.ts'
+import { instant, page, party, projectId, taskId } from './fields.ts'
 import { read } from './tool.ts'
 import { listAnswer, moment, sparse, start } from './view.ts'
 
@@ -19,7 +19,7 @@ export const activityTools = {
     toolset: 'me',
     input: z.strictObject({
       task_id: taskId.optional(),
-      project_id: idOf('project').optional(),
+      project_id: projectId.optional(),
       actor: party.optional(),
       kinds: z.array(z.string()).optional(),
       since: instant('backward').optional(),
@@ -36,10 +36,10 @@ export const activityTools = {
     run: async (tx, { task_id, project_id, actor, kinds, since, until, ...page }) => {
       // What was deleted still has a log.
       if (task_id !== undefined && !(await taskInTrash(tx, task_id))) await taskById(tx, task_id)
-      if (project_id !== undefined) await projectById(tx, project_id)
+      const project = project_id === undefined ? undefined : (await projectMeant(tx, project_id)).id
       const filter = {
         task: task_id,
-        project: project_id,
+        project,
         actor: actor === undefined ? undefined : await readActor(tx, actor),
         kinds: kinds?.map(readKind),
         since,

@@ -1,12 +1,14 @@
 import { z } from 'zod'
-import { formatId, formatIdOr } from '../model/id.ts'
+import { formatId } from '../model/id.ts'
 import { LIMITS } from '../model/task.ts'
 import { partyNames } from '../store/actor.ts'
-import { type AskedRequest, finishTask, requestById, requestsPage } from '../store/approval.ts'
+import { finishTask } from '../store/approval.ts'
 import type { ReadTx } from '../store/handle.ts'
 import { newestNote } from '../store/note.ts'
+import { type AskedRequest, requestById, requestsPage } from '../store/request.ts'
 import { signOffOf } from '../store/sign-off.ts'
 import { taskById, taskInTrash } from '../store/task.ts'
+import { shownEntry } from '../store/trash.ts'
 import { idOf, page, taskId, text, waitSeconds } from './fields.ts'
 import { finishedAnswer } from './task-answer.ts'
 import { read, write } from './tool.ts'
@@ -57,12 +59,14 @@ export const approvalTools = {
       const summary = await newestNote(tx, {
         task: task.id,
         kind: request.target === 'done' ? 'summary' : 'cancel',
+        // What was said for this request, not for one that was asked after it.
+        until: request.decided_at ?? undefined,
       })
       const signOff = await signOffOf(tx, id)
       return {
         ...requestRow(tx, { ...request, title: task.title, trash: task.trash }, name, 10_000),
         ...sparse({
-          in_trash: formatIdOr('trash', task.trash),
+          in_trash: task.trash === null ? undefined : ((await shownEntry(tx, task.trash)) ?? true),
           task_status: task.status,
           content_version: request.content_version,
           content_hash: request.content_hash,

@@ -9,7 +9,7 @@ import type { ReadTx } from '../store/handle.ts'
 import { openRunOf, runById } from '../store/run.ts'
 import type { Row } from '../store/tables.ts'
 import { taskById } from '../store/task.ts'
-import { idempotencyKey, idOf, taskId, text } from './fields.ts'
+import { idempotencyKey, idOf, line, taskId, text } from './fields.ts'
 import { staleNotes } from './task-answer.ts'
 import { destroy, write } from './tool.ts'
 import { sparse, start } from './view.ts'
@@ -25,7 +25,7 @@ export const artifactTools = {
     input: z.strictObject({
       task_id: taskId,
       run_id: idOf('run').optional(),
-      title: text(LIMITS.title),
+      title: line(LIMITS.title),
       url: text(2000).optional(),
       text: text(LIMITS.artifactText).optional(),
       file: file.optional(),

@@ -7,7 +7,7 @@ import { linkEvent, linksPage, unlinkEvent, zoneOf } from '../store/calendar.ts'
 import type { Row } from '../store/tables.ts'
 import { taskById } from '../store/task.ts'
 import { agendaOf } from './agenda.ts'
-import { page, party, taskId, when } from './fields.ts'
+import { line, page, party, taskId, when } from './fields.ts'
 import { definedOnly } from './task-input.ts'
 import { destroy, read, write } from './tool.ts'
 import { listAnswer, sparse, start } from './view.ts'
@@ -79,7 +79,7 @@ export const calendarTools = {
       task_id: taskId,
       uid: z.string().min(1).max(1000),
       calendar: z.string().max(200).optional(),
-      title: z.string().max(500).optional(),
+      title: line(500).optional(),
       start: when('forward').optional(),
       end: when('forward').optional(),
       url: z.string().max(2000).optional(),

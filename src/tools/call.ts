@@ -51,7 +51,7 @@ export function callWith({ store, outside, access }: Deps, { toolNamed, guard }:
       guard(actor, name, connection.presets)
       const tool = toolNamed(name)!
       const { input, understood } = await parseInput(name, tool, raw, { now: store.now(), zone: actor.zone })
-      const output = await open(actor, name, tool, input, hashOf(name, raw), connection)
+      const output = await open(actor, name, tool, input, hashOf(name, raw, actor), connection)
       access.count(actor, name, false)
       return Object.keys(understood).length > 0 ? { ...output, understood } : output
     } catch (error) {
@@ -178,8 +178,11 @@ function watchCommits(store: Store, account: number, ms: number, signal: AbortSi
   }
 }
 
-/** Two calls are the same when tool and arguments are, whatever the order of the arguments. */
-function hashOf(name: string, raw: unknown): string {
+/**
+ * Two calls are the same when tool and arguments are, whatever the order of the arguments, and when they see the same: a
+ * credential that is narrowed to projects gets no answer that a wider one of its agent was given.
+ */
+function hashOf(name: string, raw: unknown, { projects }: Actor): string {
   const sorted = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(sorted)
     if (typeof value !== 'object' || value === null) return value
@@ -189,6 +192,6 @@ function hashOf(name: string, raw: unknown): string {
       .map(([key, each]) => [key, sorted(each)])
   }
   return createHash('sha256')
-    .update(JSON.stringify([name, sorted(raw)]))
+    .update(JSON.stringify([name, sorted(raw), projects?.toSorted((a, b) => a - b)]))
     .digest('hex')
 }

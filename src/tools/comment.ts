@@ -12,6 +12,7 @@ import {
 } from '../store/comment.ts'
 import type { ReadTx } from '../store/handle.ts'
 import { LOOP } from '../store/loop.ts'
+import { shownIds } from '../store/sight.ts'
 import type { Row } from '../store/tables.ts'
 import { taskById } from '../store/task.ts'
 import { expectedVersion, idempotencyKey, idOf, page, taskId, text } from './fields.ts'
@@ -37,21 +38,25 @@ export const commentTools = {
       await taskById(tx, task_id)
       const found = await commentsOf(tx, task_id, order ?? 'newest', page)
       const name = await partyNames(tx)
+      const shown = await shownIds(
+        tx,
+        found.rows.map((comment) => comment.origin),
+      )
       return listAnswer(
         tx,
         found,
         'comments',
         found.rows.map((comment) => {
-          const shown = start(comment.text, SHOWN.list)
+          const text = start(comment.text, SHOWN.list)
           const id = formatId('comment', comment.id)
           return sparse({
             id,
-            material: shown.text,
-            length: shown.total,
-            more: shown.total && `get_full_text {"id":"${id}","offset":${shown.text.length}}`,
+            material: text.text,
+            length: text.total,
+            more: text.total && `get_full_text {"id":"${id}","offset":${text.text.length}}`,
             author: name(comment.author),
             author_kind: comment.author.startsWith('U') ? 'person' : 'agent',
-            origin: comment.origin,
+            origin: shown(comment.origin),
             reply_to: formatIdOr('comment', comment.reply_to),
             at: moment(comment.created_at),
             edited: comment.version > 1 ? moment(comment.updated_at) : undefined,

@@ -6,7 +6,7 @@ import { LIMITS } from '../model/task.ts'
 import { readCursor, writeCursor } from '../store/page.ts'
 import { sourcesOf } from '../store/source.ts'
 import { saveOutside } from './context-save.ts'
-import { idempotencyKey, page, taskId, text } from './fields.ts'
+import { idempotencyKey, line, page, taskId, text } from './fields.ts'
 import { pieceOf } from './piece.ts'
 import { sourcesFor, within } from './source.ts'
 import { type OpenRead, read, readOutside, writeOutside } from './tool.ts'
@@ -109,7 +109,7 @@ export const contextTools = {
     toolset: 'context',
     input: z.strictObject({
       connector: z.string().min(1).max(200),
-      title: text(LIMITS.title),
+      title: line(LIMITS.title),
       text: text(LIMITS.description),
       place: z.string().max(1000).optional().describe('Where in the source, such as a folder in it.'),
       task_id: taskId.optional(),

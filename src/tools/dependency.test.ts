@@ -91,10 +91,10 @@ describe('a dependency', () => {
         { title: 'Plant', depends_on: ['dig'] },
       ],
     })
-    await ana.call('complete_task', { id: 'T1' })
-    await scout.call('delete_task', { id: 'T1' })
-    const refusal = await scout.refused('complete_task', { id: 'T2' })
-    expect(refusal).toMatchObject({ code: 'blocked', details: { allowed: ['T1 Dig (in the Trash, X1)'] } })
+    await ana.call('complete_task', { id: 'T5' })
+    await scout.call('delete_task', { id: 'T5' })
+    const refusal = await scout.refused('complete_task', { id: 'T6' })
+    expect(refusal).toMatchObject({ code: 'blocked', details: { allowed: ['T5 Dig (in the Trash, X1)'] } })
   })
 
   it('on something in the Trash still blocks, and is told as a deadlock with its path', async () => {

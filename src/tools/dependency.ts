@@ -14,10 +14,12 @@ import {
 } from '../store/dependency-graph.ts'
 import type { ReadTx } from '../store/handle.ts'
 import { projectById } from '../store/project.ts'
+import { projectMeant } from '../store/project-name.ts'
+import { sees, shownTask } from '../store/sight.ts'
 import type { Row } from '../store/tables.ts'
 import { taskById } from '../store/task.ts'
-import { idOf, taskId } from './fields.ts'
-import { idOrHidden, taskRows } from './task-row.ts'
+import { projectId, taskId } from './fields.ts'
+import { taskRows } from './task-row.ts'
 import { destroy, read, write } from './tool.ts'
 import { clockOf, sparse, start } from './view.ts'
 
@@ -35,7 +37,7 @@ export const dependencyTools = {
     noun: 'task',
     input: z.strictObject({
       id: taskId.optional(),
-      project_id: idOf('project').optional(),
+      project_id: projectId.optional(),
       direction: z.enum(['waits_for', 'waited_for_by', 'both']).optional(),
       depth: z.int().min(1).max(50).optional(),
     }),
@@ -49,7 +51,8 @@ export const dependencyTools = {
       if ((id === undefined) === (project_id === undefined)) {
         throw invalid('list_dependencies needs a task or a project.', { allowed: ['id', 'project_id'] })
       }
-      return id === undefined ? ofProject(tx, project_id!, directions) : ofTask(tx, id, directions, depth)
+      if (id !== undefined) return ofTask(tx, id, directions, depth)
+      return ofProject(tx, (await projectMeant(tx, project_id!)).id, directions)
     },
   }),
 
@@ -113,7 +116,7 @@ async function ofTask(
   for (const direction of directions) {
     const { links, more } = await linksOf(tx, id, direction, depth, MOST)
     answer[direction] = links.map((link) => linkRow(tx, link))
-    const last = links.findLast((link) => idOrHidden(tx, link.node).startsWith('T'))
+    const last = links.findLast((link) => sees(tx, link.node.project))
     if (more && last) {
       answer.more = `list_dependencies {"id":"${formatId('task', last.node.id)}","direction":"${direction}"}`
     }
@@ -138,7 +141,7 @@ async function ofProject(
     for (const { node } of tasks) members.add(node.id)
     answer[direction === 'waits_for' ? 'waiting' : 'waited_for'] = tasks.map(({ node, ends }) => ({
       ...nodeRow(tx, node),
-      [direction]: ends.slice(0, 5).map((end) => idOrHidden(tx, end)),
+      [direction]: ends.slice(0, 5).map((end) => shownTask(tx, end)),
       ...(ends.length > 5 ? { and_more: ends.length - 5 } : {}),
     }))
     if (more) answer.more = `list_tasks {"project_id":"${formatId('project', id)}"}`
@@ -155,24 +158,22 @@ function linkRow(tx: ReadTx, link: Link): Record<string, unknown> {
 }
 
 function nodeRow(tx: ReadTx, node: Node): Record<string, unknown> {
-  const id = idOrHidden(tx, node)
-  if (!id.startsWith('T')) return { id }
+  const id = shownTask(tx, node)
+  if (!sees(tx, node.project)) return { id }
   const trash = node.trash === null ? undefined : formatId('trash', node.trash)
   return sparse({ id, title: start(node.title, 60).text, status: node.status, in_trash: trash })
 }
 
 function deadlockRows(tx: ReadTx, deadlocks: readonly Deadlock[]): Record<string, unknown>[] {
   return deadlocks.slice(0, 20).map(({ path, why }) => {
-    const shown = path.map((node) => idOrHidden(tx, node)).join(' → ')
+    const shown = path.map((node) => shownTask(tx, node)).join(' → ')
     const end = path.at(-1)!
     return why === 'ring'
       ? { path: shown, why: 'a ring: none of these can close', next: 'Drop one link: remove_dependency.' }
       : {
           path: shown,
           why: 'the last one is in the Trash and still blocks',
-          next: idOrHidden(tx, end).startsWith('T')
-            ? `restore_from_trash {"ids":["${formatId('trash', end.trash!)}"]}, or remove_dependency.`
-            : 'Ask a person who can see it.',
+          next: `restore_from_trash {"ids":["${formatId('trash', end.trash!)}"]}, or remove_dependency.`,
         }
   })
 }

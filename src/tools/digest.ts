@@ -1,8 +1,7 @@
 import { z } from 'zod'
 import type { ActorId } from '../model/actor.ts'
 import { notFound } from '../model/error.ts'
-import { formatId, parseId } from '../model/id.ts'
-import { nearest } from '../model/suggest.ts'
+import { formatId } from '../model/id.ts'
 import { partyNames } from '../store/actor.ts'
 import {
   blockedTasks,
@@ -21,7 +20,7 @@ import type { ReadTx } from '../store/handle.ts'
 import { newsFor } from '../store/news.ts'
 import { newestNote } from '../store/note.ts'
 import { newestNews } from '../store/notification.ts'
-import { listProjects, projectById } from '../store/project.ts'
+import { projectNamedOrMeant, projectsLike } from '../store/project-name.ts'
 import { openRunsOf } from '../store/run.ts'
 import { instant, waitSeconds } from './fields.ts'
 import { newsRows } from './news-row.ts'
@@ -117,23 +116,10 @@ async function readScope(tx: ReadTx, said: string): Promise<DigestScope> {
   const word = said.trim().toLowerCase()
   if (word === 'me') return { mine: await householdOf(tx, tx.actor.owner) }
   if (word === 'account') return {}
-  if (/^p?\d+(\s|$)/i.test(word)) {
-    const project = parseId(said, 'project').number
-    await projectById(tx, project)
-    return { project }
-  }
-  const projects = await listProjects(tx, true, { limit: 100 })
-  const named = projects.rows.find((project) => project.name.toLowerCase() === word)
-  if (named) return { project: named.id }
+  const project = await projectNamedOrMeant(tx, said)
+  if (project) return { project: project.id }
   throw notFound(`There is no project "${said.slice(0, 80)}".`, {
-    allowed: [
-      'me',
-      'account',
-      ...nearest(
-        said,
-        projects.rows.map((project) => project.name),
-      ),
-    ],
+    allowed: ['me', 'account', ...(await projectsLike(tx, said))],
     next: 'list_projects shows them all.',
   })
 }

@@ -1,8 +1,9 @@
 import { z } from 'zod'
 import { type Kind, parseId } from '../model/id.ts'
+import type { Direction } from '../model/moment.ts'
 import { type RuleReading, readRule } from '../model/recurrence.ts'
 import { LIMITS, PRIORITIES } from '../model/task.ts'
-import { type Direction, type Reading, readInstant, readWhen } from '../model/when.ts'
+import { type Reading, readInstant, readWhen } from '../model/when.ts'
 
 /** The arguments that many tools share, so that one word means one thing in all of them. */
 
@@ -11,6 +12,8 @@ export const idOf = (...kinds: [Kind, ...Kind[]]) =>
   z.string().transform((text) => parseId(text, ...kinds).number)
 
 export const taskId = idOf('task')
+/** A project's id, read by `projectMeant`, which knows the names that a mistaken one is near to. */
+export const projectId = z.string()
 export const taskIds = z.array(taskId).min(1).max(LIMITS.bulk)
 
 /** An argument that `null` clears. */
@@ -30,6 +33,16 @@ export const party = z.string().min(1).max(200)
 export const priority = z.enum(PRIORITIES).transform((name) => PRIORITIES.indexOf(name))
 
 export const text = (limit: number) => z.string().max(limit)
+
+/** Line breaks, control characters, and marks that turn the direction of writing: none of them has a place in a name. */
+const UNSEEN = /[\p{Cc}\u2028\u2029\u202A-\u202E\u2066-\u2069]/u
+
+/** A title or name: one line, in which a reader sees every character that is there. */
+export const line = (limit: number) =>
+  z
+    .string()
+    .max(limit)
+    .refine((said) => !UNSEEN.test(said), 'it holds a line break, a control character or a direction mark')
 
 const UNREAD = Symbol('unread date')
 

@@ -16,7 +16,6 @@ import {
 import type { ReadTx } from '../store/handle.ts'
 import { stepsInProgress } from '../store/run-log.ts'
 import { page, party } from './fields.ts'
-import { idOrHidden } from './task-row.ts'
 import { read } from './tool.ts'
 import { listAnswer, moment, sparse, start } from './view.ts'
 
@@ -76,11 +75,10 @@ async function fleetRows(tx: ReadTx, agents: readonly FleetAgent[]): Promise<Rec
     const claims = held.filter((task) => task.claimed_by === agent.agent)
     const main = own.find(({ state }) => stateOf(state) === agent.state) ?? own[0]
     const task = main?.task ?? claims[0]
-    const hidden = task !== undefined && !idOrHidden(tx, task).startsWith('T')
     const made = calls.filter((each) => each.actor === agent.agent)
     const count = (writes: boolean) =>
       made.filter((each) => WRITE_TOOLS.has(each.tool) === writes).reduce((sum, each) => sum + each.calls, 0)
-    const step = task && !hidden ? steps.get(task.id) : undefined
+    const step = task && steps.get(task.id)
     const claim = claims.find((each) => each.id === task?.id)
     const waits = await askedBy(tx, agent.agent)
     rows.push(
@@ -88,19 +86,20 @@ async function fleetRows(tx: ReadTx, agents: readonly FleetAgent[]): Promise<Rec
         agent: name(agent.agent),
         state: agent.state,
         owner: name(formatId('person', agent.owner)),
-        run: main && !hidden ? formatId('run', main.run.id) : undefined,
-        task: task && idOrHidden(tx, task),
-        title: task && !hidden ? start(task.title, 60).text : undefined,
+        run: main && formatId('run', main.run.id),
+        task: task && formatId('task', task.id),
+        title: task && start(task.title, 60).text,
         step: step && `${formatId('step', step.id)} ${start(step.title, 60).text}`,
         progress: main?.run.progress,
         since: main ? moment(main.run.started_at) : claim && moment(claim.claimed_at!),
         last_sign: main ? moment(main.run.last_sign_at) : undefined,
         lease_until: main ? moment(main.run.lease_until) : claim && moment(claim.claim_until!),
         last_seen: seen.has(agent.agent) ? moment(seen.get(agent.agent)!) : undefined,
-        also: others(tx, own, claims, main),
+        also: others(own, claims, main),
         awaits_decision: waits.requests || undefined,
         awaits_answer: waits.questions || undefined,
-        calls_last_hour: {
+        // Calls are counted by tool, not by project, so a narrowed caller can't be told of its own alone.
+        calls_last_hour: tx.actor.projects === undefined && {
           reads: count(false),
           writes: count(true),
           refusals: made.reduce((sum, each) => sum + each.refusals, 0),
@@ -124,17 +123,14 @@ type OpenRun = Awaited<ReturnType<typeof openRunsOfAgents>>[number]
 type Held = Awaited<ReturnType<typeof tasksHeldBy>>[number]
 
 /** What else an agent has in hand: other open runs, and tasks that it holds without a run. */
-function others(
-  tx: ReadTx,
-  runs: readonly OpenRun[],
-  claims: readonly Held[],
-  main: OpenRun | undefined,
-): string[] {
+function others(runs: readonly OpenRun[], claims: readonly Held[], main: OpenRun | undefined): string[] {
   const rest = runs.filter((each) => each !== main)
   const reserved = claims.filter((claim) => main && !runs.some(({ task }) => task.id === claim.id))
   return [
-    ...rest.map(({ run, state, task }) => `${formatId('run', run.id)} on ${idOrHidden(tx, task)}: ${state}`),
-    ...reserved.map((task) => `holds ${idOrHidden(tx, task)}`),
+    ...rest.map(
+      ({ run, state, task }) => `${formatId('run', run.id)} on ${formatId('task', task.id)}: ${state}`,
+    ),
+    ...reserved.map((task) => `holds ${formatId('task', task.id)}`),
   ].slice(0, 5)
 }
 

@@ -160,6 +160,26 @@ describe('deleting a label', () => {
   })
 })
 
+describe('an answer about labels', () => {
+  it('fits, and says where the rest is, when many tasks have as many as they can', async () => {
+    const { scout } = world
+    const labels = Array.from({ length: 48 }, (_, i) => `${String(i).padStart(2, '0')}${'x'.repeat(48)}`)
+    for (const name of labels) await scout.call('create_label', { name })
+    const { tasks } = await scout.call('create_tasks', {
+      tasks: Array.from({ length: 100 }, (_, i) => ({ title: `Task ${i}` })),
+    })
+    const ids = tasks.map((task: { id: string }) => task.id)
+    const answer = await scout.call('label_task', { ids, labels })
+    expect(answer.changed).toEqual(ids)
+    expect(answer.tasks).toHaveLength(100)
+    expect(answer.tasks[0].labels).toHaveLength(48)
+    expect(answer.tasks.at(-1)).toEqual({ id: ids.at(-1) })
+    expect(answer.more).toBe(`get_task {"id":"${ids.at(-1)}"} shows the labels of one.`)
+    expect(await labelsOf(ids.at(-1))).toHaveLength(48)
+    expect(await scout.call('unlabel_task', { ids, labels })).not.toHaveProperty('more')
+  })
+})
+
 describe('a credential narrowed to projects', () => {
   it('can’t take a label off tasks that it does not see', async () => {
     const { scout } = world

@@ -7,7 +7,8 @@ import { addLabels, labelCount, labelPage, labelsOf, removeLabels } from '../sto
 import { changeLabel, createLabel, trashLabel } from '../store/label-change.ts'
 import type { Row } from '../store/tables.ts'
 import { tasksByIds } from '../store/task.ts'
-import { clearable, page, taskIds, text } from './fields.ts'
+import { clearable, line, page, taskIds, text } from './fields.ts'
+import { sizeOf } from './text.ts'
 import { destroy, read, write } from './tool.ts'
 import { listAnswer, sparse } from './view.ts'
 
@@ -42,7 +43,7 @@ export const labelTools = {
     does: 'Make sure a label exists; one that exists stays as it is.',
     toolset: 'organise',
     convergent: true,
-    input: z.strictObject({ name: text(NAME_LIMIT), color: color.optional() }),
+    input: z.strictObject({ name: line(NAME_LIMIT), color: color.optional() }),
     output: stored,
     http: 'POST /labels',
     example: { name: 'urgent-fix', color: 'red' },
@@ -64,8 +65,8 @@ export const labelTools = {
     toolset: 'organise',
     convergent: true,
     input: z.strictObject({
-      name: text(NAME_LIMIT),
-      new_name: text(NAME_LIMIT).optional(),
+      name: line(NAME_LIMIT),
+      new_name: line(NAME_LIMIT).optional(),
       color: clearable(color),
     }),
     output: stored,
@@ -82,7 +83,7 @@ export const labelTools = {
     does: 'Take a label off everything, to the Trash.',
     toolset: 'organise',
     convergent: true,
-    input: z.strictObject({ name: text(NAME_LIMIT) }),
+    input: z.strictObject({ name: line(NAME_LIMIT) }),
     output: z.looseObject({ name: z.string(), trash: z.string() }),
     http: 'DELETE /labels/:name',
     example: { name: 'web' },
@@ -134,8 +135,8 @@ function echo(label: Row<'labels'>): { name: string; color?: string } {
   return { name: label.name, ...(label.color === null ? {} : { color: label.color }) }
 }
 
-/** How many tasks are shown with all their labels; of more only the ids. */
-const SHOWN = 25
+/** How many characters of labels an answer shows; of the tasks behind that it gives only the ids. */
+const SHOWN = 20_000
 
 async function answer(
   tx: ReadTx,
@@ -147,13 +148,18 @@ async function answer(
     tx,
     tasks.map((task) => task.id),
   )
+  let left = SHOWN
+  const rows = tasks.map((task) => {
+    const id = formatId('task', task.id)
+    const row = { id, labels: now.get(task.id) ?? [] }
+    left -= sizeOf(row)
+    return left >= 0 ? row : { id }
+  })
   return {
     labels,
     changed: changed.map((id) => formatId('task', id)),
-    tasks: tasks.map((task) => {
-      const id = formatId('task', task.id)
-      return tasks.length > SHOWN ? { id } : { id, labels: (now.get(task.id) ?? []).slice(0, 50) }
-    }),
+    tasks: rows,
+    ...(left < 0 ? { more: `get_task {"id":"${rows.at(-1)!.id}"} shows the labels of one.` } : {}),
     ...(changed.length > 0 ? {} : { already: true }),
   }
 }

@@ -114,12 +114,27 @@ describe('the digest', () => {
     }
     expect(await ana.refused('get_digest', { scope: 'Websit' })).toMatchObject({
       code: 'not_found',
-      details: { allowed: expect.arrayContaining(['Website']) },
+      details: { allowed: expect.arrayContaining(['P1 Website']) },
     })
     const narrow = await world.agent('narrow', { projects: [1] })
     expect(await narrow.call('get_digest', { scope: 'account' })).toMatchObject({
       overdue: { rows: [{ id: 'T1' }] },
     })
+  })
+
+  it('knows a project by name among hundreds, archived ones too, and is told the ids of those that are near', async () => {
+    const { scout, ana } = world
+    await Promise.all(
+      Array.from({ length: 120 }, (_, i) => scout.call('create_project', { name: `Archive ${i}` })),
+    )
+    const { id } = await scout.call('create_project', { name: 'Wébsite' })
+    await scout.call('archive_project', { id })
+    expect(await ana.call('get_digest', { scope: ' website ' })).toMatchObject({ scope: ' website ' })
+    expect((await ana.refused('get_digest', { scope: 'websit' })).details.allowed).toEqual([
+      'me',
+      'account',
+      `${id} Wébsite`,
+    ])
   })
 
   it('tells people of agents that answer each other in circles (R23)', async () => {

@@ -48,8 +48,9 @@ export async function parseObject(
   const known = Object.keys(schema.properties ?? {})
   for (const argument of Object.keys(args))
     if (!known.includes(argument)) throw unknownArgument(name, argument, known)
-  const result = input.safeParse(coerce(schema, args))
-  if (!result.success) throw refused(name, result.error.issues[0]!, schema, args)
+  const given = coerce(schema, args)
+  const result = input.safeParse(given)
+  if (!result.success) throw refused(name, result.error.issues[0]!, schema, given)
   const understood: Record<string, string> = {}
   return { input: (await readDates(result.data, clock, understood)) as Record<string, unknown>, understood }
 }
@@ -76,7 +77,7 @@ function withOneId(tool: Tool, given: Record<string, unknown>, schema: JsonSchem
 }
 
 function unknownArgument(tool: string, argument: string, known: readonly string[]): AppError {
-  const { near, next } = explainUnknown(argument, known)
+  const { near, next, gate } = explainUnknown(argument, known)
   const allowed = near.length > 0 ? near : known
   return new AppError('unknown_argument', `${tool} has no argument "${argument.slice(0, 80)}".`, {
     allowed,
@@ -84,7 +85,7 @@ function unknownArgument(tool: string, argument: string, known: readonly string[
       next ??
       (near.length > 0 ? `Use ${near.join(' or ')}.` : `Its arguments: ${known.join(', ') || 'none'}.`),
     retry: false,
-    ...(next ? { gate: true } : {}),
+    ...(gate ? { gate } : {}),
   })
 }
 
@@ -92,11 +93,11 @@ function unknownArgument(tool: string, argument: string, known: readonly string[
 function refused(tool: string, issue: z.core.$ZodIssue, schema: JsonSchema, args: unknown): AppError {
   const where = issue.path.map(String).join('.') || 'the arguments'
   if (issue.code === 'unrecognized_keys') {
-    const place = issue.path.reduce<JsonSchema | undefined>(
-      (at, key) => (typeof key === 'number' ? at?.items : at?.properties?.[String(key)]),
-      schema,
+    const error = unknownArgument(
+      tool,
+      issue.keys[0]!,
+      Object.keys(schemaAt(schema, issue.path)?.properties ?? {}),
     )
-    const error = unknownArgument(tool, issue.keys[0]!, Object.keys(place?.properties ?? {}))
     return new AppError('unknown_argument', `${where}: ${error.message}`, error.details)
   }
   const value = issue.path.reduce<unknown>(
@@ -104,20 +105,67 @@ function refused(tool: string, issue: z.core.$ZodIssue, schema: JsonSchema, args
       typeof at === 'object' && at !== null ? (at as Record<PropertyKey, unknown>)[key] : undefined,
     args,
   )
-  if (value === undefined && issue.code === 'invalid_type') {
+  if (value === undefined) {
     return invalid(`${tool} needs ${where}.`, { next: `Give ${where}${required(schema)}.` })
   }
   const shown = JSON.stringify(value)?.slice(0, 80) ?? 'nothing'
-  if (issue.code === 'invalid_value') {
-    return invalid(`${where}: ${shown} is not allowed.`, { allowed: issue.values.map(String) })
+  const place = schemaAt(schema, issue.path)
+  switch (issue.code) {
+    case 'invalid_value':
+      return invalid(`${where}: ${shown} is not allowed.`, {
+        allowed: issue.values.map(String),
+        next: 'Use one of the allowed values.',
+      })
+    case 'invalid_type':
+    case 'invalid_union':
+      return invalid(`${where}: ${shown} is not ${inWords(place)}.`, {
+        next: `Give ${where} as ${inWords(place)}${place?.description ? ` (${place.description})` : ''}.`,
+      })
+    case 'too_big':
+      return new AppError('too_large', tooMuch(where, issue.origin, Number(issue.maximum)))
+    case 'too_small':
+      return invalid(
+        issue.origin === 'string' || issue.origin === 'array'
+          ? `${where} is empty.`
+          : `${where} is at least ${issue.minimum}.`,
+      )
+    default:
+      return invalid(`${where}: ${shown} can’t be taken: ${issue.message}.`)
   }
-  if (issue.code === 'too_big' && issue.origin === 'string') {
-    return new AppError('too_large', `${where} is longer than ${issue.maximum} characters.`)
+}
+
+function tooMuch(where: string, origin: string, most: number): string {
+  if (origin === 'string') return `${where} is longer than ${most} characters.`
+  return origin === 'array' ? `${where} holds more than ${most}.` : `${where} is at most ${most}.`
+}
+
+/** What a value has to be, as somebody who writes it says it. */
+function inWords(schema: JsonSchema | undefined): string {
+  if (schema?.anyOf) return schema.anyOf.map(inWords).join(' or ')
+  if (schema?.enum) return `one of ${schema.enum.join(', ')}`
+  if (schema?.type === 'object' && schema.properties) {
+    const names = Object.keys(schema.properties).map((name) =>
+      schema.required?.includes(name) ? name : `${name}?`,
+    )
+    return `an object {${names.slice(0, 8).join(', ')}}`
   }
-  if (issue.code === 'too_big') return new AppError('too_large', `${where} may be at most ${issue.maximum}.`)
-  return invalid(`${where}: ${shown} can’t be read: ${issue.message}.`, {
-    next: `Correct ${where} and send the call again.`,
-  })
+  if (schema?.type === 'array') return `a list, each ${inWords(schema.items)}`
+  const words: Record<string, string> = {
+    integer: 'a whole number',
+    number: 'a number',
+    boolean: 'true or false',
+    string: 'a text',
+    null: 'null',
+    object: 'an object',
+  }
+  return words[schema?.type ?? ''] ?? 'of the right kind'
+}
+
+function schemaAt(schema: JsonSchema, path: readonly PropertyKey[]): JsonSchema | undefined {
+  return path.reduce<JsonSchema | undefined>(
+    (at, key) => (typeof key === 'number' ? at?.items : at?.properties?.[String(key)]),
+    schema,
+  )
 }
 
 const required = (schema: JsonSchema): string =>

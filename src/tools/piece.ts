@@ -1,4 +1,5 @@
 import { whole } from '../model/search.ts'
+import { sizeOf } from './text.ts'
 import { MOST_CHARACTERS } from './view.ts'
 
 /** How much of a text one answer carries where the caller says nothing, and at most. Offsets count UTF-16 units. */
@@ -16,8 +17,8 @@ interface Piece {
 export function pieceOf(text: string, offset = 0, limit = PIECE.usual): Piece {
   const from = whole(text, Math.min(offset, text.length))
   let to = whole(text, Math.min(text.length, from + Math.min(Math.max(limit, 2), PIECE.most)))
-  // What JSON writes as two or six characters counts as that many.
-  while (JSON.stringify(text.slice(from, to)).length > MOST_CHARACTERS - 2000) {
+  // What JSON writes as two or six characters counts as that many, and so does the mark before each line.
+  while (sizeOf(text.slice(from, to)) > MOST_CHARACTERS - 2000) {
     to = whole(text, from + Math.floor((to - from) * 0.8))
   }
   return {
@@ -29,10 +30,10 @@ export function pieceOf(text: string, offset = 0, limit = PIECE.usual): Piece {
 }
 
 /** Takes rows off the end of the longest of an answer's lists until it fits into one answer. Tells whether it had to. */
-export function fitted(answer: object, lists: readonly unknown[][]): boolean {
+export function fitted(answer: Record<string, unknown>, lists: readonly unknown[][]): boolean {
   let cut = false
-  while (JSON.stringify(answer).length > MOST_CHARACTERS - 2000) {
-    const longest = lists.reduce((a, b) => (JSON.stringify(b).length > JSON.stringify(a).length ? b : a))
+  while (sizeOf(answer) > MOST_CHARACTERS - 2000) {
+    const longest = lists.reduce((a, b) => (sizeOf({ b }) > sizeOf({ a }) ? b : a))
     longest.pop()
     cut = true
   }

@@ -17,7 +17,7 @@ import {
 } from '../store/project.ts'
 import { openCount, type ProjectCounts, projectCounts, projectSummary } from '../store/project-summary.ts'
 import type { Row } from '../store/tables.ts'
-import { clearable, expectedVersion, idempotencyKey, idOf, page, text } from './fields.ts'
+import { clearable, expectedVersion, idempotencyKey, idOf, line, page, text } from './fields.ts'
 import { staleNotes } from './task-answer.ts'
 import { definedOnly } from './task-input.ts'
 import { destroy, read, write } from './tool.ts'
@@ -128,7 +128,7 @@ export const projectTools = {
     does: 'Add a project. Where the name is taken it gets a number: list_projects first.',
     toolset: 'projects',
     input: z.strictObject({
-      name: text(PROJECT_LIMITS.name),
+      name: line(PROJECT_LIMITS.name),
       description: text(PROJECT_LIMITS.description).optional(),
       idempotency_key: idempotencyKey,
     }),
@@ -157,7 +157,7 @@ export const projectTools = {
     convergent: true,
     input: z.strictObject({
       id: projectId,
-      name: text(PROJECT_LIMITS.name).optional(),
+      name: line(PROJECT_LIMITS.name).optional(),
       description: clearable(text(PROJECT_LIMITS.description)),
       expected_version: expectedVersion,
     }),

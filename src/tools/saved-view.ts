@@ -2,10 +2,9 @@ import { z } from 'zod'
 import { formatId } from '../model/id.ts'
 import { NAME_LIMIT } from '../model/label.ts'
 import { partyNames } from '../store/actor.ts'
-import { projectById } from '../store/project.ts'
 import { saveView, trashView, viewPage } from '../store/saved-view.ts'
 import type { Row } from '../store/tables.ts'
-import { page, text } from './fields.ts'
+import { line, page } from './fields.ts'
 import { readFilter } from './task-filter.ts'
 import { readRawFilter } from './task-list.ts'
 import { destroy, read } from './tool.ts'
@@ -40,7 +39,7 @@ export const savedViewTools = {
     toolset: 'organise',
     convergent: true,
     input: z.strictObject({
-      name: text(NAME_LIMIT),
+      name: line(NAME_LIMIT),
       // Told as a plain object, since the schema of list_tasks would be sent twice; read by the same one.
       filter: z.record(z.string(), z.unknown()),
     }),
@@ -51,7 +50,6 @@ export const savedViewTools = {
       const read = await readRawFilter(tx, filter)
       // A view that could not be shown is not saved: unknown names and dates are refused here.
       await readFilter(tx, read)
-      if (read.project_id !== undefined) await projectById(tx, read.project_id)
       const { view, changed, replaced } = await saveView(tx, { name, filter })
       return {
         ...echo(view),
@@ -66,7 +64,7 @@ export const savedViewTools = {
     does: 'Move a saved view to the Trash. Its tasks stay.',
     toolset: 'organise',
     convergent: true,
-    input: z.strictObject({ name: text(NAME_LIMIT) }),
+    input: z.strictObject({ name: line(NAME_LIMIT) }),
     output: z.looseObject({ name: z.string(), trash: z.string() }),
     http: 'DELETE /views/:name',
     example: { name: 'This week' },

@@ -7,12 +7,15 @@ import { artifactsOf } from '../store/artifact.ts'
 import { statusOf } from '../store/claim.ts'
 import { artifactText, commentText, type FullText, runText } from '../store/full-text.ts'
 import type { ReadTx } from '../store/handle.ts'
-import { projectById } from '../store/project.ts'
+import { newestNote } from '../store/note.ts'
+import { projectMeant } from '../store/project-name.ts'
+import { newestRequestOf } from '../store/request.ts'
 import { type Hit, searchPage, textsOf } from '../store/search.ts'
+import { shownIds } from '../store/sight.ts'
 import { stepsOf } from '../store/step.ts'
 import type { Row } from '../store/tables.ts'
 import { taskById, tasksByIds } from '../store/task.ts'
-import { idOf, page } from './fields.ts'
+import { page, projectId } from './fields.ts'
 import { pieceOf } from './piece.ts'
 import { read } from './tool.ts'
 import { listAnswer, moment, sparse, start } from './view.ts'
@@ -27,7 +30,7 @@ export const searchTools = {
     input: z.strictObject({
       query: z.string().max(1000),
       kinds: z.array(z.enum(KINDS)).optional(),
-      project_id: idOf('project').optional(),
+      project_id: projectId.optional(),
       include_closed: z.boolean().optional(),
       ...page,
     }),
@@ -43,8 +46,8 @@ export const searchTools = {
       if (terms.length === 0) {
         throw invalid('The query has no letter or digit to look for.', { next: 'Give one word or more.' })
       }
-      if (project_id !== undefined) await projectById(tx, project_id)
-      const filter = { kinds, project: project_id, includeClosed: include_closed ?? true }
+      const project = project_id === undefined ? undefined : (await projectMeant(tx, project_id)).id
+      const filter = { kinds, project, includeClosed: include_closed ?? true }
       const found = await searchPage(tx, terms, filter, page)
       return listAnswer(tx, found, 'hits', await hitRows(tx, found.rows, terms))
     },
@@ -56,7 +59,7 @@ export const searchTools = {
     toolset: 'tasks',
     input: z.strictObject({
       id: z.string().describe('T, C, F or R.'),
-      part: z.enum(['description', 'steps', 'artifacts']).optional(),
+      part: z.enum(['description', 'steps', 'artifacts', 'summary', 'reason', 'note']).optional(),
       offset: z.int().min(0).optional(),
       limit: z.int().min(1).max(30_000).optional(),
     }),
@@ -90,7 +93,7 @@ export const searchTools = {
           title: found.title,
           task: formatId('task', found.task),
           author: (await partyNames(tx))(found.author),
-          origin: found.origin,
+          origin: (await shownIds(tx, [found.origin]))(found.origin),
           at: moment(found.at),
         }),
         ...place,
@@ -112,14 +115,17 @@ function next(id: string, offset: number | undefined, part?: string): { next?: s
   return offset === undefined ? {} : { next: `get_full_text ${JSON.stringify({ id, part, offset })}` }
 }
 
-const PARTS: Record<
-  'description' | 'steps' | 'artifacts',
-  (tx: ReadTx, task: Row<'tasks'>) => Promise<string>
-> = {
+const PARTS = {
   description: async (_tx, task) => task.description,
   steps: planText,
   artifacts: evidenceText,
-}
+  summary: async (tx, task) => {
+    const kind = task.status === 'cancelled' ? 'cancel' : 'summary'
+    return (await newestNote(tx, { task: task.id, kind }))?.text ?? ''
+  },
+  reason: async (tx, task) => (await newestNote(tx, { task: task.id, kind: 'block' }))?.text ?? '',
+  note: async (tx, task) => (await newestRequestOf(tx, task.id))?.note ?? '',
+} satisfies Record<string, (tx: ReadTx, task: Row<'tasks'>) => Promise<string>>
 
 /** All artifacts of a task, a line each. */
 async function evidenceText(tx: ReadTx, task: Row<'tasks'>): Promise<string> {
@@ -153,6 +159,10 @@ async function hitRows(
   const ids = [...new Set(hits.flatMap((hit) => hit.task ?? []))]
   const tasks = new Map((await tasksByIds(tx, ids)).map((task) => [task.id, task]))
   const name = await partyNames(tx)
+  const shown = await shownIds(
+    tx,
+    [...texts.values()].map((text) => text.origin),
+  )
   return hits.map((hit) => {
     const found = texts.get(hit.doc)
     const task = tasks.get(hit.task ?? -1)
@@ -169,7 +179,7 @@ async function hitRows(
       status: task && statusOf(task, tx.now),
       [said ? 'material' : 'snippet']: snippet,
       author: name(found?.author),
-      origin: found?.origin,
+      origin: shown(found?.origin),
     })
   })
 }

@@ -19,7 +19,7 @@ import {
 } from '../store/step.ts'
 import type { Row } from '../store/tables.ts'
 import { insertTask, taskById } from '../store/task.ts'
-import { clearable, expectedVersion, idempotencyKey, idOf, taskId, text } from './fields.ts'
+import { clearable, expectedVersion, idempotencyKey, idOf, line, taskId, text } from './fields.ts'
 import { staleNotes } from './task-answer.ts'
 import { definedOnly, newStep } from './task-input.ts'
 import { destroy, write } from './tool.ts'
@@ -112,7 +112,7 @@ export const stepTools = {
     convergent: true,
     input: z.strictObject({
       id: idOf('step'),
-      title: text(LIMITS.step).optional(),
+      title: line(LIMITS.step).optional(),
       description: clearable(text(LIMITS.description)),
       expected_version: expectedVersion,
     }),

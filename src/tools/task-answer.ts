@@ -2,6 +2,7 @@ import { formatId } from '../model/id.ts'
 import type { Finished } from '../store/approval.ts'
 import type { Stale } from '../store/content.ts'
 import type { ReadTx } from '../store/handle.ts'
+import type { Successor } from '../store/recurrence.ts'
 import { taskRows } from './task-row.ts'
 import { signOffPage } from './view.ts'
 
@@ -19,10 +20,13 @@ export async function finishedAnswer(tx: ReadTx, done: Finished): Promise<Record
           next: 'A person decides on that page. You are done here: take another task (get_next_task).',
         }
       : {}),
-    ...(done.successor
-      ? { next_occurrence: formatId('task', done.successor.id), next_due: done.successor.due }
-      : {}),
+    ...(done.next ? nextOccurrence(done.next) : {}),
   }
+}
+
+function nextOccurrence(next: Successor): Record<string, unknown> {
+  if ('withheld' in next) return { no_next_occurrence: next.withheld }
+  return { next_occurrence: formatId('task', next.task.id), next_due: next.task.due }
 }
 
 /** Tells that a change of meaning voided a pending request, and how to ask again. */

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { invalid } from '../model/error.ts'
+import { AppError, invalid } from '../model/error.ts'
 import { formatId, parseId } from '../model/id.ts'
 import { LIMITS } from '../model/task.ts'
 import type { Stale } from '../store/content.ts'
@@ -8,7 +8,7 @@ import { likelyDuplicate } from '../store/duplicate.ts'
 import type { WriteTx } from '../store/handle.ts'
 import type { Row } from '../store/tables.ts'
 import { insertTask, tasksByIds } from '../store/task.ts'
-import { idempotencyKey, idOf } from './fields.ts'
+import { idempotencyKey, projectId } from './fields.ts'
 import { staleNotes } from './task-answer.ts'
 import { newTask, readNewTask } from './task-input.ts'
 import { taskRows } from './task-row.ts'
@@ -31,7 +31,7 @@ export const taskBulkTools = {
     toolset: 'tasks',
     input: z.strictObject({
       tasks: z.array(plannedTask).min(1).max(LIMITS.bulk),
-      project_id: idOf('project').optional(),
+      project_id: projectId.optional(),
       idempotency_key: idempotencyKey,
     }),
     output: z.looseObject({ created: z.int(), tasks: z.array(z.looseObject({ id: z.string() })) }),
@@ -56,7 +56,7 @@ export const taskBulkTools = {
       // Order among them comes when all exist, so that a task may wait for one that stands behind it.
       for (const { planned, task } of created) {
         const targets = (planned.depends_on ?? []).map((name) => idNamed(name, made))
-        if (targets.length > 0) await addDependencies(tx, task, targets)
+        if (targets.length > 0) await inRefs(made, () => addDependencies(tx, task, targets))
       }
       const inOrder = tasks.map((planned) => created.find((each) => each.planned === planned)!)
       const rows = await taskRows(
@@ -82,7 +82,7 @@ export const taskBulkTools = {
 async function createOne(
   tx: WriteTx,
   planned: Planned,
-  project: number | undefined,
+  project: string | undefined,
   made: Map<string, Row<'tasks'>>,
 ): Promise<{ planned: Planned; task: Row<'tasks'>; twin: number | undefined; stale: Stale[] }> {
   const { ref, parent_id, depends_on, ...rest } = planned
@@ -95,6 +95,21 @@ async function createOne(
   const { task, stale } = await insertTask(tx, fields)
   if (ref !== undefined) made.set(ref, task)
   return { planned, task, twin: twin?.id, stale }
+}
+
+/** All or none: ids of tasks that will then not exist mean nothing to the caller, whose own names are the refs. */
+async function inRefs<T>(made: ReadonlyMap<string, Row<'tasks'>>, run: () => Promise<T>): Promise<T> {
+  try {
+    return await run()
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error
+    const refs = new Map([...made].map(([ref, task]) => [formatId('task', task.id), ref]))
+    const message = error.message.replace(/\bT\d+\b/g, (id) => refs.get(id) ?? id)
+    throw new AppError(error.code, message, {
+      ...error.details,
+      next: 'Change depends_on or parent_id of one of these.',
+    })
+  }
 }
 
 /** Refs are names of this call: each once, and never in the form of an id, which would be read as one. */

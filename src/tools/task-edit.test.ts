@@ -41,6 +41,37 @@ describe('updating a task', () => {
     })
   })
 
+  it('shows the beginning of a long text where the version is old, and where the rest is', async () => {
+    const { scout } = world
+    await scout.call('create_task', { title: 'Write the copy', description: '𝄞'.repeat(45_000) })
+    await scout.call('comment_on_task', { task_id: 'T1', text: 'x'.repeat(50_000) })
+    await scout.call('update_comment', { id: 'C1', text: 'y'.repeat(50_000) })
+    const task = await scout.refused('update_task', { id: 'T1', title: 'Other', expected_version: 9 })
+    expect(task.details).toMatchObject({ current: { description_length: 90_000 } })
+    expect((task.details.current as { description: string }).description).toBe('𝄞'.repeat(3000))
+    expect(task.details.next).toContain('get_full_text {"id":"T1"}')
+    const comment = await scout.refused('update_comment', { id: 'C1', text: 'z', expected_version: 1 })
+    expect(comment.details).toMatchObject({ current: { text_length: 50_000, version: 2 } })
+    expect(comment.details.next).toContain('get_full_text {"id":"C1"}')
+  })
+
+  it('takes all labels off for null, as for an empty set', async () => {
+    const { scout } = world
+    await scout.call('create_label', { name: 'ops' })
+    await scout.call('create_tasks', {
+      tasks: [
+        { title: 'One', labels: ['ops'] },
+        { title: 'Two', labels: ['ops'] },
+      ],
+    })
+    expect(await scout.call('update_task', { id: 'T1', labels: null })).not.toHaveProperty('labels')
+    expect(await scout.call('update_task', { id: 'T1', labels: null })).toMatchObject({ already: true })
+    await scout.call('update_tasks', { ids: ['T1', 'T2'], patch: { labels: null } })
+    expect(await scout.call('count_tasks', { group_by: 'label' })).toMatchObject({
+      counts: [{ value: 'no label', count: 2 }],
+    })
+  })
+
   it('says already, whatever the version, where nothing would change', async () => {
     const { scout } = world
     await scout.call('create_task', { title: 'Same' })
@@ -90,6 +121,28 @@ describe('several at once', () => {
     expect(
       await scout.refused('update_tasks', { ids: ['T1', 'T2'], patch: { due: 'tomorrow' } }),
     ).toMatchObject({ code: 'invalid_value' })
+  })
+
+  it('are each named once and in one form, so that a repeat undoes nothing', async () => {
+    const { scout } = world
+    await scout.call('create_tasks', { tasks: [{ title: 'One' }, { title: 'Two' }] })
+    expect(
+      await scout.refused('update_tasks', {
+        updates: [
+          { id: 'T1', title: 'A' },
+          { id: 't1', title: 'B' },
+        ],
+      }),
+    ).toMatchObject({ code: 'invalid_value', message: 'T1 is named twice.' })
+    expect(
+      await scout.refused('update_tasks', { ids: ['T2', 'T2'], patch: { priority: 'high' } }),
+    ).toMatchObject({ code: 'invalid_value', message: 'T2 is named twice.' })
+    for (const other of [{ ids: ['T2'], patch: { priority: 'high' } }, { ids: ['T2'] }, { patch: {} }]) {
+      expect(
+        await scout.refused('update_tasks', { updates: [{ id: 'T1', title: 'A' }], ...other }),
+      ).toMatchObject({ code: 'invalid_value', message: expect.stringContaining('not both') })
+    }
+    expect(await scout.call('get_task', { id: 'T1' })).toMatchObject({ title: 'One', version: 1 })
   })
 
   it('are created with order among them, whatever their order in the call', async () => {
@@ -159,6 +212,53 @@ describe('a recurring task', () => {
       status: 'open',
       due: '2026-12-14',
       steps: [{ status: 'pending' }],
+    })
+  })
+})
+
+describe('the next dates of a rule', () => {
+  it('are those that closing makes, by its anchor', async () => {
+    const { scout, ana } = world
+    await scout.call('create_task', { title: 'Water the plants', due: '2026-12-10' })
+    const set = (anchor: string) =>
+      scout.call('set_recurrence', { id: 'T1', rule: 'FREQ=DAILY;INTERVAL=3', anchor })
+    expect((await set('due')).next_dates).toEqual(['2026-12-13', '2026-12-16', '2026-12-19'])
+    const { next_dates } = await set('completion')
+    expect(next_dates).toEqual(['2026-12-03', '2026-12-06', '2026-12-09'])
+    expect(await ana.call('complete_task', { id: 'T1' })).toMatchObject({ next_due: next_dates[0] })
+    expect((await scout.call('set_recurrence', { id: 'T2', rule: null })).next_dates).toEqual([])
+  })
+
+  it('are counted by the account’s day, whoever asks, as closing counts them', async () => {
+    const { scout } = world
+    await scout.call('create_task', { title: 'Water the plants' })
+    const far = { ...scout.actor, zone: 'Pacific/Kiritimati' }
+    world.pass(6 * 3_600_000)
+    const set = await world.done.call(far, 'set_recurrence', { id: 'T1', rule: 'every day' })
+    expect(set.next_dates).toEqual(['2026-12-01', '2026-12-02', '2026-12-03'])
+  })
+})
+
+describe('the next occurrence', () => {
+  it('keeps the time of day when it is counted from completion', async () => {
+    const { scout, ana } = world
+    await scout.call('create_task', { title: 'Backup', due: '2026-12-01T09:00[Europe/Madrid]' })
+    const rule = await scout.call('set_recurrence', { id: 'T1', rule: 'every 2 weeks', anchor: 'completion' })
+    expect(rule.next_dates[0]).toBe('2026-12-14T09:00[Europe/Madrid]')
+    expect(await ana.call('complete_task', { id: 'T1' })).toMatchObject({
+      next_due: '2026-12-14T09:00[Europe/Madrid]',
+    })
+  })
+
+  it('never keeps a task from closing where its project is archived', async () => {
+    const { scout } = world
+    await scout.call('create_project', { name: 'Old' })
+    await scout.call('create_task', { title: 'Backup', recurrence: 'daily', project_id: 'P1' })
+    await world.autoOk('T1')
+    await scout.call('archive_project', { id: 'P1' })
+    expect(await scout.call('complete_task', { id: 'T1' })).toMatchObject({
+      status: 'done',
+      no_next_occurrence: 'P1 is archived',
     })
   })
 })

@@ -1,11 +1,10 @@
 import { z } from 'zod'
 import { invalid } from '../model/error.ts'
 import { formatId } from '../model/id.ts'
-import { nextDates } from '../model/recurrence.ts'
 import { LIMITS } from '../model/task.ts'
-import { today } from '../model/zone.ts'
 import type { DestroyTx } from '../store/handle.ts'
 import { mergeTasks } from '../store/merge.ts'
+import { nextOccurrences } from '../store/recurrence.ts'
 import { type Edited, editTask, taskById, tasksByIds } from '../store/task.ts'
 import { expectedVersion, rule, taskId, taskIds } from './fields.ts'
 import { staleNotes } from './task-answer.ts'
@@ -50,7 +49,7 @@ export const taskEditTools = {
     http: 'PATCH /tasks',
     example: { ids: ['T1', 'T3'], patch: { priority: 'high' } },
     run: async (tx, { ids, patch, updates }) => {
-      const changes = updates ?? samePatch(ids, patch)
+      const changes = differentTasks(updates, ids, patch)
       const edits: Edited[] = []
       for (const { id, expected_version, ...fields } of changes) {
         edits.push(await editTask(tx, await taskById(tx, id), await readPatch(tx, fields), expected_version))
@@ -90,9 +89,7 @@ export const taskEditTools = {
         recurrence: rule?.rule ?? null,
         recurrence_anchor: rule === null ? null : (anchor ?? task.recurrence_anchor ?? 'due'),
       })
-      const now = today({ now: tx.now, zone: tx.actor.zone })
-      const next = rule ? await nextDates(rule.rule, edited.task.due ?? now, 3, now) : []
-      return { ...(await editedAnswer(tx, edited)), next_dates: next }
+      return { ...(await editedAnswer(tx, edited)), next_dates: await nextOccurrences(tx, edited.task, 3) }
     },
   }),
 
@@ -107,7 +104,7 @@ export const taskEditTools = {
     http: 'POST /tasks/:id/merge',
     example: { id: 'T9', duplicates: ['T10'] },
     run: async (tx, { id, duplicates }) => {
-      const { task, merged, stale } = await mergeTasks(tx, await taskById(tx, id), duplicates)
+      const { task, merged, moved, stale } = await mergeTasks(tx, await taskById(tx, id), duplicates)
       return {
         ...(await taskRows(tx, [task], 'detailed'))[0]!,
         ...(merged.some((each) => !each.already) ? {} : { already: true }),
@@ -116,16 +113,40 @@ export const taskEditTools = {
           trash: formatId('trash', each.entry),
         })),
         ...staleNotes(stale),
+        ...fallen(moved),
       }
     },
   }),
 }
 
-/** One patch for many; a relative date would be read once and mean the same day for all, which is rarely meant. */
-function samePatch(
+type Change = TaskPatchInput & { id: number; expected_version?: number | undefined }
+
+/** What is to become of which task; of each once, since of two changes of one a repeat would undo the second. */
+function differentTasks(
+  updates: readonly Change[] | undefined,
   ids: readonly number[] | undefined,
   patch: TaskPatchInput | undefined,
-): (TaskPatchInput & { id: number; expected_version?: number | undefined })[] {
+): readonly Change[] {
+  if (updates && (ids || patch)) {
+    throw invalid('update_tasks takes ids and patch, or updates, not both.', {
+      next: 'Send the one now and the other in a second call.',
+    })
+  }
+  const changes = updates ?? samePatch(ids, patch)
+  const seen = new Set<number>()
+  for (const { id } of changes) {
+    if (seen.has(id)) {
+      throw invalid(`${formatId('task', id)} is named twice.`, {
+        next: 'Name each task once, with all its changes.',
+      })
+    }
+    seen.add(id)
+  }
+  return changes
+}
+
+/** One patch for many; a relative date would be read once and mean the same day for all, which is rarely meant. */
+function samePatch(ids: readonly number[] | undefined, patch: TaskPatchInput | undefined): Change[] {
   if (!ids || !patch) {
     throw invalid('update_tasks needs ids and patch, or updates.', {
       next: 'Give {"ids":[…],"patch":{…}} or {"updates":[{"id":…,…}]}.',

@@ -2,20 +2,21 @@ import { z } from 'zod'
 import { LIMITS, PRIORITIES } from '../model/task.ts'
 import { partyNamed } from '../store/actor.ts'
 import type { ReadTx } from '../store/handle.ts'
+import { projectMeant } from '../store/project-name.ts'
 import type { NewTask, TaskPatch } from '../store/task.ts'
-import { clearable, idOf, party, priority, rule, taskId, text, when } from './fields.ts'
+import { clearable, line, party, priority, projectId, rule, taskId, text, when } from './fields.ts'
 
 /** A step as it is given when a plan is made. */
 export const newStep = z.strictObject({
-  title: text(LIMITS.step),
+  title: line(LIMITS.step),
   description: text(LIMITS.description).optional(),
 })
 
 /** The arguments that describe a new task. */
 export const newTask = {
-  title: text(LIMITS.title),
+  title: line(LIMITS.title),
   description: text(LIMITS.description).optional(),
-  project_id: idOf('project').optional(),
+  project_id: projectId.optional(),
   parent_id: taskId.optional(),
   priority: priority.optional(),
   due: when('forward').optional(),
@@ -36,7 +37,7 @@ export async function readNewTask(tx: ReadTx, input: z.output<typeof newTaskInpu
   return {
     ...definedOnly(rest),
     title: input.title,
-    ...(project_id === undefined ? {} : { project: project_id }),
+    ...(project_id === undefined ? {} : { project: (await projectMeant(tx, project_id)).id }),
     ...(parent_id === undefined ? {} : { parent: parent_id }),
     ...(due === undefined ? {} : { due: due.value }),
     ...(scheduled === undefined ? {} : { scheduled: scheduled.value }),
@@ -47,15 +48,15 @@ export async function readNewTask(tx: ReadTx, input: z.output<typeof newTaskInpu
 
 /** The arguments that change a task: absent keeps, null clears, labels replace the set. */
 export const taskPatch = {
-  title: text(LIMITS.title).optional(),
+  title: line(LIMITS.title).optional(),
   description: clearable(text(LIMITS.description)),
-  project_id: clearable(idOf('project')),
+  project_id: clearable(projectId),
   parent_id: clearable(taskId),
   priority: clearable(priority),
   due: clearable(when('forward')),
   scheduled: clearable(when('forward')),
   estimate: clearable(z.int().min(0).max(1_000_000)),
-  labels: z.array(z.string()).max(LIMITS.labels).optional(),
+  labels: clearable(z.array(z.string()).max(LIMITS.labels)),
   assignee: clearable(party),
 }
 
@@ -69,13 +70,13 @@ export async function readPatch(tx: ReadTx, input: TaskPatchInput): Promise<Task
   return definedOnly({
     title,
     description: description === null ? '' : description,
-    project: project_id,
+    project: project_id == null ? project_id : (await projectMeant(tx, project_id)).id,
     parent: parent_id,
     priority: priority === null ? PRIORITIES.indexOf('normal') : priority,
     due: due === null ? null : due?.value,
     scheduled: scheduled === null ? null : scheduled?.value,
     estimate,
-    labels,
+    labels: labels === null ? [] : labels,
     assignee: assignee == null ? assignee : await partyNamed(tx, assignee),
   })
 }

@@ -58,7 +58,7 @@ export const taskListTools = {
     http: 'GET /task-counts',
     example: { group_by: 'status', filter: { project_id: 'P1' } },
     run: async (tx, { group_by, filter }) => {
-      const counts = await countTasks(
+      const { counts, groups, sum } = await countTasks(
         tx,
         await readFilter(tx, await readRawFilter(tx, filter ?? {})),
         group_by,
@@ -72,9 +72,13 @@ export const taskListTools = {
         ...clockOf(tx),
         group_by,
         // A task with two labels is counted under each, so that sum would not be a number of tasks.
-        ...(group_by === 'label' ? {} : { sum: counts.reduce((sum, { count }) => sum + count, 0) }),
-        total: counts.length,
+        ...(group_by === 'label' ? {} : { sum }),
+        total: groups,
+        showing: counts.length,
         counts: counts.map(({ value, count }) => ({ value: name(value), count })),
+        ...(groups > counts.length
+          ? { more: 'These are the most frequent; narrow it by filter to see others.' }
+          : {}),
       }
     },
   }),

@@ -56,6 +56,44 @@ describe('a task on its way', () => {
     expect(await scout.call('get_task', { id: 'T1' })).not.toHaveProperty('blocked_by')
   })
 
+  it('takes a better summary from who asked, without asking again', async () => {
+    const { scout } = world
+    await scout.call('create_task', { title: 'Write the copy' })
+    await scout.call('complete_task', { id: 'T1', summary: 'Writen.' })
+    const corrected = await scout.call('complete_task', { id: 'T1', summary: 'Written.' })
+    expect(corrected).toMatchObject({ request: 'A1', status: 'awaiting_approval' })
+    expect(corrected).not.toHaveProperty('already')
+    expect(await scout.call('get_task', { id: 'T1' })).toMatchObject({ summary: 'Written.' })
+  })
+
+  it('ends the run of whoever worked on it when a person closes it', async () => {
+    const { scout, ana } = world
+    await scout.call('create_task', { title: 'Dig' })
+    await scout.call('start_run', { task_id: 'T1' })
+    await ana.call('complete_task', { id: 'T1' })
+    expect(await scout.call('get_run', { id: 'R1' })).toMatchObject({ state: 'succeeded' })
+    expect(await scout.call('list_my_tasks')).toMatchObject({ total: 0 })
+  })
+
+  it('keeps a request on the whole from being voided by another agent through a part', async () => {
+    const { scout, builder } = world
+    await scout.call('create_tasks', {
+      tasks: [
+        { title: 'The house', ref: 'house' },
+        { title: 'The roof', parent_id: 'house' },
+      ],
+    })
+    await world.autoOk('T2')
+    await scout.call('complete_task', { id: 'T2' })
+    await scout.call('complete_task', { id: 'T1' })
+    expect(await builder.refused('reopen_task', { id: 'T2' })).toMatchObject({ code: 'conflict' })
+    expect(await scout.call('reopen_task', { id: 'T2' })).toMatchObject({
+      status: 'open',
+      request_stale: 'A1',
+      ask_again: 'complete_task {"id":"T1"}',
+    })
+  })
+
   it('goes to the Trash, and a second delete says so', async () => {
     const { scout } = world
     await scout.call('create_task', { title: 'A mistake' })

@@ -2,10 +2,12 @@ import { z } from 'zod'
 import { invalid } from '../model/error.ts'
 import { formatId } from '../model/id.ts'
 import { LIMITS } from '../model/task.ts'
-import { finishTask, reopenTask } from '../store/approval.ts'
+import { finishTask } from '../store/approval.ts'
 import { likelyDuplicate } from '../store/duplicate.ts'
 import type { ReadTx } from '../store/handle.ts'
+import { reopenTask } from '../store/reopen.ts'
 import { insertTask, taskById, taskInTrash } from '../store/task.ts'
+import { shownEntry } from '../store/trash.ts'
 import { trashTask } from '../store/trash-task.ts'
 import { detail, idempotencyKey, taskId, text } from './fields.ts'
 import { finishedAnswer, staleNotes } from './task-answer.ts'
@@ -104,8 +106,8 @@ export const taskTools = {
     http: 'POST /tasks/:id/reopen',
     example: { id: 'T8', reason: 'The certificate was the wrong one.' },
     run: async (tx, { id, reason }) => {
-      const { already } = await reopenTask(tx, await taskById(tx, id), reason)
-      return { ...(await echo(tx, id)), ...(already ? { already: true } : {}) }
+      const { already, stale } = await reopenTask(tx, await taskById(tx, id), reason)
+      return { ...(await echo(tx, id)), ...(already ? { already: true } : {}), ...staleNotes(stale) }
     },
   }),
 
@@ -125,7 +127,7 @@ export const taskTools = {
         return {
           id: formatId('task', id),
           title: gone.title,
-          trash: formatId('trash', gone.trash!),
+          trash: (await shownEntry(tx, gone.trash!)) ?? 'an entry you can’t see',
           already: true,
         }
       const task = await taskById(tx, id)

@@ -1,9 +1,16 @@
 /**
  * An answer as text, for hosts that show the model only that: every id and figure of the structured content stands in it,
- * as lines of `name: value`, with a line for each row of a list.
+ * as lines of `name: value`, with a line for each row of a list. Texts can be other people's: what could be taken for a
+ * line or a field of ours stands below its name, with `| ` before each of its lines.
  */
 export function textOf(output: Record<string, unknown>): string {
   return lines(output, '').join('\n')
+}
+
+/** How long a part of an answer is, as structured content or as text, whichever is longer. */
+export function sizeOf(value: Record<string, unknown> | string): number {
+  const record = typeof value === 'string' ? { value } : value
+  return Math.max(JSON.stringify(record).length, textOf(record).length)
 }
 
 function lines(record: Record<string, unknown>, indent: string): string[] {
@@ -11,26 +18,39 @@ function lines(record: Record<string, unknown>, indent: string): string[] {
     if (value === undefined) return []
     if (Array.isArray(value)) {
       if (value.length === 0) return [`${indent}${name}: none`]
-      if (value.every((each) => !isRecord(each))) return [`${indent}${name}: ${value.map(scalar).join(', ')}`]
-      return [`${indent}${name}:`, ...value.map((each) => `${indent}- ${row(each)}`)]
+      if (!value.some((each) => isRecord(each) || LINE_BREAK.test(String(each))))
+        return [`${indent}${name}: ${value.map(String).join(', ')}`]
+      return [`${indent}${name}:`, ...value.map((each) => `${indent}- ${row(each, indent).trimEnd()}`)]
     }
     if (isRecord(value)) return [`${indent}${name}:`, ...lines(value, `${indent}  `)]
-    return [`${indent}${name}: ${scalar(value)}`]
+    const text = String(value)
+    return [`${indent}${name}:${LINE_BREAK.test(text) ? block(text, indent).trimEnd() : ` ${text}`}`]
   })
 }
 
-/** A row on one line; what lies deeper is in brackets. */
-function row(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(row).join(', ')}]`
-  if (!isRecord(value)) return scalar(value)
+/** A row on one line, but for texts that need lines of their own; what lies deeper is in brackets. */
+function row(value: unknown, indent: string): string {
+  if (Array.isArray(value)) return `[${value.map((each) => row(each, indent)).join(', ')}]`
+  if (!isRecord(value)) {
+    const text = String(value)
+    return FIELD_END.test(text) ? block(text, `${indent}  `) : text
+  }
   return Object.entries(value)
     .filter(([, each]) => each !== undefined)
-    .map(([name, each]) => `${name}: ${isRecord(each) ? `{${row(each)}}` : row(each)}`)
+    .map(([name, each]) => `${name}: ${isRecord(each) ? `{${row(each, indent)}}` : row(each, indent)}`)
     .join('; ')
 }
 
-function scalar(value: unknown): string {
-  return typeof value === 'string' ? value : String(value)
+/** Whatever some reader takes for the end of a line. */
+const LINE_BREAK = /\r\n|[\n\v\f\r\u0085\u2028\u2029]/
+
+/** In a row also what parts two fields. */
+const FIELD_END = new RegExp(`${LINE_BREAK.source}|;\\s`)
+
+/** A text in lines of its own, deeper than what it belongs to; whatever comes after it begins a new line. */
+function block(text: string, indent: string): string {
+  const quoted = text.split(LINE_BREAK).map((line) => `\n${indent}  | ${line}`)
+  return `${quoted.join('')}\n${indent}`
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

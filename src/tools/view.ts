@@ -3,6 +3,7 @@ import { PRIORITIES } from '../model/task.ts'
 import { localTime, today } from '../model/zone.ts'
 import type { ReadTx } from '../store/handle.ts'
 import type { Page } from '../store/page.ts'
+import { sizeOf } from './text.ts'
 
 /** Longest answer, in characters; some hosts move longer ones to a file or cut them. */
 export const MOST_CHARACTERS = 40_000
@@ -25,7 +26,7 @@ export function shortMoment(tx: ReadTx, ms: number): string {
 
 export const priorityName = (priority: number): string => PRIORITIES[priority]!
 
-/** Leaves out what is empty, null, false or absent: a row says only what there is to say. */
+/** Leaves out what is empty (a list or record without entries too), null, false or absent: a row says only what there is to say. */
 export function sparse(fields: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(fields).filter(
@@ -34,7 +35,7 @@ export function sparse(fields: Record<string, unknown>): Record<string, unknown>
         value !== null &&
         value !== '' &&
         value !== false &&
-        !(Array.isArray(value) && value.length === 0),
+        !(typeof value === 'object' && Object.keys(value).length === 0),
     ),
   )
 }
@@ -60,7 +61,7 @@ export function listAnswer(
   let size = 0
   let shown = 0
   for (const row of rows) {
-    size += JSON.stringify(row).length
+    size += sizeOf(row)
     if (shown > 0 && size > MOST_CHARACTERS - 4000) break
     shown++
   }

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { newWorld, type Worker, type World } from '../../test/world.ts'
-import { reject, requestById } from '../store/approval.ts'
+import { reject } from '../store/approval.ts'
+import { requestById } from '../store/request.ts'
 
 const MINUTE = 60_000
 const LEASE = 10 * MINUTE
@@ -278,6 +279,18 @@ describe('the next task', () => {
     // It takes nothing: the same again.
     expect(await scout.call('get_next_task')).toEqual(next)
     expect(await builder.call('get_next_task')).toMatchObject({ task: { id: 'T3' }, unfinished: ['T2'] })
+  })
+
+  it('is one whose question nobody has answered for a week, as the hold has lapsed', async () => {
+    const { scout, builder } = world
+    await scout.call('create_task', { title: 'Choose the tiles' })
+    await scout.call('start_run', { task_id: 'T1' })
+    await scout.call('ask_question', { task_id: 'T1', text: 'Green or blue?' })
+    await scout.call('release_task', { id: 'T1' })
+    world.pass(7 * 86_400_000 - MINUTE)
+    expect(await builder.call('get_next_task')).toMatchObject({ task: null })
+    world.pass(2 * MINUTE)
+    expect(await builder.call('get_next_task')).toMatchObject({ task: { id: 'T1' } })
   })
 
   it('is the same that start_run then takes, until nothing is left', async () => {

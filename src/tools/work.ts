@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { invalid } from '../model/error.ts'
-import { formatId, formatIdOr } from '../model/id.ts'
+import { formatId } from '../model/id.ts'
 import { LIMITS } from '../model/task.ts'
 import { addDays, dateOf, today } from '../model/zone.ts'
 import { partyNames } from '../store/actor.ts'
@@ -9,14 +9,15 @@ import { openDependencies } from '../store/dependency.ts'
 import type { ReadTx } from '../store/handle.ts'
 import { type MyTask, myTasks, openSubtaskCounts } from '../store/my-tasks.ts'
 import { type NextTask, nextTask, PASSED_OVER, type PassedOver } from '../store/next-task.ts'
-import { projectById } from '../store/project.ts'
+import { projectMeant } from '../store/project-name.ts'
 import { runState } from '../store/run.ts'
+import { shownTask, shownTasks } from '../store/sight.ts'
 import type { Row } from '../store/tables.ts'
 import { taskById, tasksByIds } from '../store/task.ts'
 import { blockTask, claimTask, type Moved, releaseTask, unblockTask } from '../store/work.ts'
-import { detail, idOf, page, taskId, text, when } from './fields.ts'
+import { detail, page, projectId, taskId, text, when } from './fields.ts'
 import { possible } from './possible.ts'
-import { idOrHidden, taskRows } from './task-row.ts'
+import { taskRows } from './task-row.ts'
 import { read, write } from './tool.ts'
 import { clockOf, listAnswer, priorityName, shortMoment, start } from './view.ts'
 
@@ -57,13 +58,13 @@ export const workTools = {
     title: 'Find the next task',
     does: 'The best free task for you and why; why more urgent ones were passed over. Takes nothing: start_run next.',
     toolset: 'tasks',
-    input: z.strictObject({ project_id: idOf('project').optional(), labels: z.array(z.string()).optional() }),
+    input: z.strictObject({ project_id: projectId.optional(), labels: z.array(z.string()).optional() }),
     output: z.looseObject({ today: z.string(), task: stored.nullable() }),
     http: 'GET /next-task',
     example: { project_id: 'P1' },
     run: async (tx, { project_id, labels }) => {
-      if (project_id !== undefined) await projectById(tx, project_id)
-      const next = await nextTask(tx, { project: project_id, labels })
+      const project = project_id === undefined ? undefined : (await projectMeant(tx, project_id)).id
+      const next = await nextTask(tx, { project, labels })
       const unfinished = (await myTasks(tx, {}, { limit: 5 })).rows.filter(
         (each) => each.reason !== 'assigned',
       )
@@ -134,7 +135,9 @@ export const workTools = {
       return {
         ...(await movedAnswer(tx, moved)),
         ...(reason ? { reason: start(reason, 300).text } : {}),
-        ...(moved.task.blocked_by === null ? {} : { blocked_by: formatIdOr('task', moved.task.blocked_by) }),
+        ...(moved.task.blocked_by === null
+          ? {}
+          : { blocked_by: (await shownTasks(tx, [moved.task.blocked_by]))[0] }),
       }
     },
   }),
@@ -167,7 +170,7 @@ async function canOf(tx: ReadTx, tasks: readonly Row<'tasks'>[]): Promise<string
   const can: string[][] = []
   for (const task of tasks) {
     const request = task.status === 'awaiting_approval' ? await pendingRequest(tx, task.id) : undefined
-    const waitsFor = (waits.get(task.id) ?? []).map((each) => idOrHidden(tx, each))
+    const waitsFor = (waits.get(task.id) ?? []).map((each) => shownTask(tx, each))
     can.push(possible(tx, task, { waitsFor, openSubtasks: subtasks.get(task.id) ?? 0, request }).can)
   }
   return can

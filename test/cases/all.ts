@@ -14,6 +14,8 @@ import { savedViewCases } from './saved-view.ts'
 import { searchCases } from './search.ts'
 import { stepCases } from './step.ts'
 import { taskCases } from './task.ts'
+import { taskEditCases } from './task-edit.ts'
+import { taskListCases } from './task-list.ts'
 import { trashCases } from './trash.ts'
 import { workCases } from './work.ts'
 
@@ -26,6 +28,8 @@ export const CASES: Cases = {
   ...calendarCases,
   ...contextCases,
   ...taskCases,
+  ...taskListCases,
+  ...taskEditCases,
   ...workCases,
   ...runCases,
   ...artifactCases,

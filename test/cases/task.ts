@@ -1,14 +1,14 @@
 import type { Cases } from '../cases.ts'
 import type { World } from '../world.ts'
 
-const id = { id: 'T1' }
+export const id = { id: 'T1' }
 
 /** Adds one more task, the first of them T1. */
-const one = (w: World, fields: Record<string, unknown> = {}) =>
+export const one = (w: World, fields: Record<string, unknown> = {}) =>
   w.scout.call('create_task', { title: 'Order tiles', ...fields })
 
 /** The task is there, and something has happened to it. */
-const after = async (w: World, ...calls: (() => Promise<unknown>)[]) => {
+export const after = async (w: World, ...calls: (() => Promise<unknown>)[]) => {
   await one(w)
   for (const call of calls) await call()
 }
@@ -50,83 +50,6 @@ export const taskCases: Cases = {
         return id
       },
       by: (w) => w.ana,
-    },
-  ],
-  list_tasks: [
-    { says: 'none', given: async () => ({}) },
-    {
-      says: 'two',
-      given: async (w) => {
-        await after(w, () => one(w))
-        return {}
-      },
-    },
-    {
-      says: 'by status',
-      given: async (w) => {
-        await one(w)
-        return { status: ['open', 'done'] }
-      },
-    },
-    {
-      says: 'overdue ones in full',
-      given: async (w) => {
-        await one(w, { due: '2026-11-01' })
-        return { overdue: true, detail: 'detailed' }
-      },
-    },
-    {
-      says: 'a page, by a reader',
-      given: async (w) => {
-        await after(w, () => one(w))
-        return { limit: 1, sort: 'created' }
-      },
-      by: (w) => w.reader,
-    },
-  ],
-  count_tasks: ['status', 'project', 'assignee', 'claim', 'label', 'priority', 'due_day'].map((group_by) => ({
-    says: `by ${group_by}`,
-    given: async (w: World) => {
-      await one(w, { assignee: 'builder', due: '2026-12-01' })
-      return { group_by }
-    },
-  })),
-  get_task_history: [
-    {
-      says: 'of a new task',
-      given: async (w) => {
-        await one(w)
-        return id
-      },
-    },
-    {
-      says: 'after a change',
-      given: async (w) => {
-        await after(w, () => w.scout.call('update_task', { ...id, title: 'Order slates' }))
-        return id
-      },
-    },
-    {
-      says: 'of a trashed task',
-      given: async (w) => {
-        await after(w, () => w.scout.call('delete_task', id))
-        return id
-      },
-    },
-    {
-      says: 'one row',
-      given: async (w) => {
-        await after(w, () => w.scout.call('complete_task', id))
-        return { ...id, limit: 1 }
-      },
-    },
-    {
-      says: 'by a reader',
-      given: async (w) => {
-        await one(w)
-        return id
-      },
-      by: (w) => w.reader,
     },
   ],
   create_task: [
@@ -198,182 +121,6 @@ export const taskCases: Cases = {
     {
       says: 'with steps, by a person',
       given: async () => ({ tasks: [{ title: 'Lay', steps: [{ title: 'Measure' }] }] }),
-      by: (w) => w.ana,
-    },
-  ],
-  update_task: [
-    {
-      says: 'a new title',
-      given: async (w) => {
-        await one(w)
-        return { ...id, title: 'Order slates' }
-      },
-    },
-    {
-      says: 'cleared fields',
-      given: async (w) => {
-        await one(w, { due: '2026-12-01', assignee: 'builder' })
-        return { ...id, due: null, assignee: null }
-      },
-    },
-    {
-      says: 'that voids one’s own request',
-      given: async (w) => {
-        await after(w, () => w.scout.call('complete_task', id))
-        return { ...id, description: 'More' }
-      },
-    },
-    {
-      says: 'of an auto-OK task',
-      given: async (w) => {
-        await after(w, () => w.autoOk('T1'))
-        return { ...id, title: 'Order slates' }
-      },
-    },
-    {
-      says: 'of a signed-off task, by a person',
-      given: async (w) => {
-        await after(w, () => w.ana.call('complete_task', id))
-        return { ...id, description: 'Late' }
-      },
-      by: (w) => w.ana,
-    },
-    {
-      says: 'with the version',
-      given: async (w) => {
-        await one(w)
-        return { ...id, priority: 'high', expected_version: 1 }
-      },
-    },
-  ],
-  update_tasks: [
-    {
-      says: 'one patch for two',
-      given: async (w) => {
-        await after(w, () => one(w))
-        return { ids: ['T1', 'T2'], patch: { priority: 'low' } }
-      },
-    },
-    {
-      says: 'different values',
-      given: async (w) => {
-        await after(w, () => one(w))
-        return {
-          updates: [
-            { id: 'T1', title: 'A' },
-            { id: 'T2', due: '2026-12-24' },
-          ],
-        }
-      },
-    },
-    {
-      says: 'that is so already',
-      given: async (w) => {
-        await one(w)
-        return { ids: ['T1'], patch: { priority: 'normal' } }
-      },
-    },
-    {
-      says: 'a new parent',
-      given: async (w) => {
-        await after(w, () => one(w))
-        return { updates: [{ id: 'T2', parent_id: 'T1' }] }
-      },
-    },
-    {
-      says: 'by a person',
-      given: async (w) => {
-        await one(w)
-        return { ids: ['T1'], patch: { assignee: 'me' } }
-      },
-      by: (w) => w.ana,
-    },
-  ],
-  merge_tasks: [
-    {
-      says: 'a twin',
-      given: async (w) => {
-        await after(w, () => one(w))
-        return { ...id, duplicates: ['T2'] }
-      },
-    },
-    {
-      says: 'two twins',
-      given: async (w) => {
-        await after(
-          w,
-          () => one(w),
-          () => one(w),
-        )
-        return { ...id, duplicates: ['T2', 'T3'] }
-      },
-    },
-    {
-      says: 'one that others wait for',
-      given: async (w) => {
-        await after(
-          w,
-          () => one(w),
-          () => one(w, { depends_on: ['T2'] }),
-        )
-        return { ...id, duplicates: ['T2'] }
-      },
-    },
-    {
-      says: 'one with a subtask',
-      given: async (w) => {
-        await after(
-          w,
-          () => one(w),
-          () => one(w, { title: 'Part', parent_id: 'T2' }),
-        )
-        return { ...id, duplicates: ['T2'] }
-      },
-    },
-    {
-      says: 'by a person',
-      given: async (w) => {
-        await after(w, () => one(w))
-        return { ...id, duplicates: ['T2'] }
-      },
-      by: (w) => w.ana,
-    },
-  ],
-  set_recurrence: [
-    {
-      says: 'a first rule',
-      given: async (w) => {
-        await one(w)
-        return { ...id, rule: 'every monday' }
-      },
-    },
-    {
-      says: 'another rule',
-      given: async (w) => {
-        await one(w, { recurrence: 'daily' })
-        return { ...id, rule: 'FREQ=WEEKLY;BYDAY=FR' }
-      },
-    },
-    {
-      says: 'none any more',
-      given: async (w) => {
-        await one(w, { recurrence: 'daily' })
-        return { ...id, rule: null }
-      },
-    },
-    {
-      says: 'counted from completion',
-      given: async (w) => {
-        await one(w, { due: '2026-12-01' })
-        return { ...id, rule: 'every 2 weeks', anchor: 'completion' }
-      },
-    },
-    {
-      says: 'by a person, in Spanish',
-      given: async (w) => {
-        await one(w)
-        return { ...id, rule: 'cada lunes' }
-      },
       by: (w) => w.ana,
     },
   ],

@@ -1,5 +1,7 @@
 /** The first schema. A migration is frozen once released: a change of the schema is a new file. */
 export const first = `
+CREATE TABLE installation (id INTEGER PRIMARY KEY CHECK (id = 1), key_check TEXT NOT NULL) STRICT;
+
 CREATE TABLE accounts (id INTEGER PRIMARY KEY, name TEXT NOT NULL, zone TEXT NOT NULL, lease_ms INTEGER NOT NULL,
   created_at INTEGER NOT NULL) STRICT;
 
@@ -203,9 +205,11 @@ CREATE VIRTUAL TABLE search_parts USING fts5(text, content='', contentless_delet
 CREATE TABLE access (account INTEGER NOT NULL, credential TEXT NOT NULL, actor TEXT NOT NULL, tool TEXT NOT NULL,
   bucket INTEGER NOT NULL, calls INTEGER NOT NULL, refusals INTEGER NOT NULL,
   PRIMARY KEY (account, actor, bucket, tool, credential)) STRICT, WITHOUT ROWID;
+CREATE INDEX access_by_age ON access (bucket);
 CREATE TABLE refusals (seq INTEGER PRIMARY KEY, account INTEGER NOT NULL, credential TEXT NOT NULL, actor TEXT NOT NULL,
   tool TEXT NOT NULL, code TEXT NOT NULL, message TEXT NOT NULL, gate INTEGER NOT NULL, at INTEGER NOT NULL) STRICT;
 CREATE INDEX refusals_by_time ON refusals (account, at);
+CREATE INDEX refusals_by_age ON refusals (gate, at);
 CREATE TABLE token_use (account INTEGER NOT NULL, token INTEGER NOT NULL, last_used_at INTEGER NOT NULL,
   PRIMARY KEY (account, token)) STRICT, WITHOUT ROWID;
 `

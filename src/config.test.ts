@@ -1,0 +1,31 @@
+import { describe, expect, it } from 'vitest'
+import { readConfig } from './config.ts'
+
+describe('the settings', () => {
+  it('come from flags, then the environment, then defaults', () => {
+    expect(readConfig({}, {})).toMatchObject({ port: 4747, host: '127.0.0.1', site: 'http://127.0.0.1:4747' })
+    expect(readConfig({ port: '80' }, { DONE_PORT: '81', DONE_HOST: '::1' })).toMatchObject({
+      port: 80,
+      site: 'http://[::1]:80',
+    })
+    expect(() => readConfig({ port: 'http' }, {})).toThrow('"http" is not a port.')
+  })
+
+  it.each(['127.0.0.1', '127.1.2.3', '::1', 'localhost'])(
+    'need no site where only this machine reaches %s',
+    (host) => {
+      expect(readConfig({ host }, {}).host).toBe(host)
+    },
+  )
+
+  it.each(['0.0.0.0', '::', '192.168.1.7', 'done.local', '127.0.0.1.example.org', ''])(
+    'need one where others reach the host: "%s"',
+    (host) => {
+      expect(() => readConfig({ host }, {})).toThrow(/--site/)
+      expect(() => readConfig({}, { DONE_HOST: host })).toThrow(/DONE_SITE/)
+      const site = 'https://done.example.org/'
+      expect(readConfig({ host, site }, {}).site).toBe('https://done.example.org')
+      expect(readConfig({ host }, { DONE_SITE: site }).site).toBe('https://done.example.org')
+    },
+  )
+})

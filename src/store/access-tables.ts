@@ -1,0 +1,28 @@
+import { type Defaulted, record } from './column.ts'
+
+/** Kept apart from the account's content; no answer about content reads from them (spec: effects). */
+export const ACCESS_TABLES = {
+  access: {
+    account: record<number>(),
+    credential: record<string>(),
+    actor: record<string>(),
+    tool: record<string>(),
+    /** Start of the 20 seconds counted. */
+    bucket: record<number>(),
+    calls: record<number>(),
+    refusals: record<number>(),
+  },
+  refusals: {
+    seq: record<Defaulted<number>>(),
+    account: record<number>(),
+    credential: record<string>(),
+    actor: record<string>(),
+    tool: record<string>(),
+    code: record<string>(),
+    message: record<string>(),
+    /** 1 where the call ran against the approval gate; such rows are kept for 90 days, the rest for one. */
+    gate: record<number>(),
+    at: record<number>(),
+  },
+  token_use: { account: record<number>(), token: record<number>(), last_used_at: record<number>() },
+} as const

@@ -1,0 +1,88 @@
+import { timingSafeEqual } from 'node:crypto'
+import type { ActorId } from '../model/actor.ts'
+import { sealedText } from './approval.ts'
+import { FREE } from './claim.ts'
+import { emit, type ReadTx, sealOf, sqlOf, type WriteTx } from './handle.ts'
+import { notify } from './notification.ts'
+import type { Row } from './tables.ts'
+import { updateRow } from './task.ts'
+
+/** How many closed tasks are looked at in one query. */
+const CHUNK = 500
+
+/** Numbers of all accounts of this installation. */
+export async function accountNumbers(tx: ReadTx): Promise<number[]> {
+  const rows = await sqlOf(tx).selectFrom('accounts').select('id').orderBy('id').execute()
+  return rows.map(({ id }) => id)
+}
+
+/**
+ * Closed tasks that needed a person and for which no sealed sign-off of their content stands: somebody wrote to the file
+ * past the program (gate G8, way 28). Looks at every closed task of the account.
+ */
+export async function unsignedClosings(tx: ReadTx): Promise<Row<'tasks'>[]> {
+  const found: Row<'tasks'>[] = []
+  for (let after = 0; ; ) {
+    const tasks = await sqlOf(tx)
+      .selectFrom('tasks')
+      .selectAll()
+      .where('account', '=', tx.account)
+      .where('id', '>', after)
+      .where('status', 'in', ['done', 'cancelled'])
+      .where('auto_ok', '=', 0)
+      .orderBy('id')
+      .limit(CHUNK)
+      .execute()
+    for (const task of tasks) if (!(await isSigned(tx, task))) found.push(task)
+    if (tasks.length < CHUNK) return found
+    after = tasks.at(-1)!.id
+  }
+}
+
+/** Puts such tasks back to open, so that a closing without a sign-off never stands, and tells their people. */
+export async function reopenUnsigned(tx: WriteTx): Promise<number[]> {
+  const unsigned = await unsignedClosings(tx)
+  for (const task of unsigned) {
+    await updateRow(tx, task.id, { status: 'open', closed_at: null, closed_by: null, ...FREE })
+    const reason = 'It was closed in the file itself, without a sign-off that holds.'
+    const event = await emit(tx, { kind: 'reopened', task: task.id, project: task.project, data: { reason } })
+    const owners = await sqlOf(tx)
+      .selectFrom('people')
+      .select('id')
+      .where('account', '=', tx.account)
+      .where('role', '=', 'owner')
+      .execute()
+    await notify(
+      tx,
+      [task.assignee, ...owners.map(({ id }): ActorId => `U${id}`)],
+      'reopened',
+      event,
+      task.id,
+    )
+  }
+  return unsigned.map(({ id }) => id)
+}
+
+/** A person may change a task after it closed; that it closed by a sign-off must still hold. */
+async function isSigned(tx: ReadTx, task: Row<'tasks'>): Promise<boolean> {
+  const signOffs = await sqlOf(tx)
+    .selectFrom('sign_offs')
+    .selectAll()
+    .where('account', '=', tx.account)
+    .where('task', '=', task.id)
+    .where('target', '=', task.status as Row<'sign_offs'>['target'])
+    .where('at', '=', task.closed_at ?? -1)
+    .execute()
+  return signOffs.some(
+    (signOff) =>
+      isSealed(tx, signOff) &&
+      (task.changed_since_sign_off === 1 ||
+        (signOff.content_version === task.content_version && signOff.content_hash === task.content_hash)),
+  )
+}
+
+function isSealed(tx: ReadTx, signOff: Row<'sign_offs'>): boolean {
+  const right = Buffer.from(sealOf(tx, sealedText(signOff)))
+  const given = Buffer.from(signOff.seal)
+  return given.length === right.length && timingSafeEqual(given, right)
+}
