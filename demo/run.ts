@@ -133,9 +133,12 @@ async function atTheGate(
     console.log(`  The owner, signed in as a person, ${wish === 'approve' ? 'approved' : 'sent it back'}.\n`)
   }
   for (;;) {
+    // Held by the server until there is news, for up to 50 seconds at a time.
+    const { when_seen } = await scout.call('get_digest', { wait_seconds: 50 })
+    const seen = /"up_to":"(N\d+)"/.exec(when_seen ?? '')?.[1]
+    if (seen) await scout.call('mark_notifications_read', { up_to: seen })
     const task = await scout.call('get_task', { id: done.id })
     if (task.status !== 'awaiting_approval') return task.approval.state
-    await new Promise((resolve) => setTimeout(resolve, 1000))
   }
 }
 

@@ -52,20 +52,27 @@ it('a read token lists exactly the 34, and every other call is refused with scop
 })
 
 describe.each(Object.keys(PRESETS))('the preset %s', (preset) => {
-  it.each(['write', 'read'] as const)('can call what it lists, and nothing else, with a %s token', async (scope) => {
-    const { client, tools } = await toolsFor((scope === 'write' ? world.scout : world.reader).token!, preset)
-    const listed = new Set(tools.map((tool) => tool.name))
-    for (const name of TOOL_NAMES) {
-      // An argument that no tool has: whoever may call the tool is told of that, everybody else of the scope.
-      const { structuredContent } = await client.callTool({ name, arguments: { nonsense: 1 } })
-      const { code } = (structuredContent as { error: { code: string } }).error
-      expect([name, code]).toEqual([name, listed.has(name) ? 'unknown_argument' : 'scope'])
-    }
-  })
+  it.each(['write', 'read'] as const)(
+    'can call what it lists, and nothing else, with a %s token',
+    async (scope) => {
+      const { client, tools } = await toolsFor(
+        (scope === 'write' ? world.scout : world.reader).token!,
+        preset,
+      )
+      const listed = new Set(tools.map((tool) => tool.name))
+      for (const name of TOOL_NAMES) {
+        // An argument that no tool has: whoever may call the tool is told of that, everybody else of the scope.
+        const { structuredContent } = await client.callTool({ name, arguments: { nonsense: 1 } })
+        const { code } = (structuredContent as { error: { code: string } }).error
+        expect([name, code]).toEqual([name, listed.has(name) ? 'unknown_argument' : 'scope'])
+      }
+    },
+  )
 })
 
 it('the worker preset has nothing that a host would have to ask about for harm or reach', async () => {
   const { tools } = await toolsFor(world.scout.token!, 'worker')
   expect(tools).toHaveLength(23)
-  for (const { name } of tools) expect(DESTRUCTIVE_TOOLS.has(name) || OPEN_WORLD_TOOLS.has(name), name).toBe(false)
+  for (const { name } of tools)
+    expect(DESTRUCTIVE_TOOLS.has(name) || OPEN_WORLD_TOOLS.has(name), name).toBe(false)
 })

@@ -14,7 +14,9 @@ const ROUNDS = 100
  * Ways 15 to 17: approve, change, reopen and close at once, through three stores on one file, as three processes have them.
  * Whatever comes first, nothing is closed but by a sign-off of exactly what then stands.
  */
-it(`${ROUNDS} races of approve, change, reopen and close: none closed wrongly`, { timeout: 60_000 }, async () => {
+it(`${ROUNDS} races of approve, change, reopen and close: none closed wrongly`, {
+  timeout: 60_000,
+}, async () => {
   const world = await newWorld()
   const others = [1, 2].map(() => openDone({ dataDir: world.dir, site: () => '' }))
   const [second, third] = [others[0]!, others[1]!]

@@ -15,7 +15,7 @@ export interface HiddenWorld {
 }
 
 /** Between the ids of what was hidden and of what comes later: no such thing ever was. */
-export const NEVER = 8999
+const NEVER = 8999
 
 const KINDS = [
   'task',

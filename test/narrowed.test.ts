@@ -166,6 +166,7 @@ describe('what is told of', () => {
       ['restore_from_trash', { ids: ['T9001'] }],
       ['restore_from_trash', { ids: ['gone'] }],
       ['update_label', { name: 'shared', color: 'red' }],
+      ['update_label', { name: 'ops', new_name: 'shared', color: 'red' }],
     ] as const) {
       expect(await narrow.refused(name, input), `${name} ${JSON.stringify(input)}`).toMatchObject({
         code: 'scope',
@@ -283,10 +284,13 @@ const LOOKS: Record<string, readonly Input[]> = {
   fleet_status: [{ limit: 100 }],
   get_digest: [{}, { scope: 'account' }, { scope: 'account', since: '2026-11-01' }, { scope: 'canary plan' }],
   get_agenda: [{}, { for: 'builder' }],
-  search: [{ query: 'canar' }, { query: 'thank' }],
-  get_full_text: ['summary', 'reason', 'note', 'steps', 'artifacts'].flatMap((part) =>
-    TOUCHING.map((id) => ({ id, part })),
-  ),
+  search: [{ query: 'canar' }, { query: 'said' }],
+  get_full_text: [
+    { id: 'C9000' },
+    ...['summary', 'reason', 'note', 'steps', 'artifacts'].flatMap((part) =>
+      TOUCHING.map((id) => ({ id, part })),
+    ),
+  ],
   claim_task: TOUCHING.map((id) => ({ id })),
   start_run: [...TOUCHING.map((task_id) => ({ task_id })), { task_id: 'T1', idempotency_key: 'wide' }],
   complete_task: TOUCHING.map((id) => ({ id })),

@@ -49,7 +49,7 @@ function readCall(args: readonly string[]): Said {
     if (word === '--json') said.json = true
     else if (word.startsWith('--')) {
       const [name = '', ...value] = word.slice(2).split('=')
-      const text = value.length > 0 ? value.join('=') : valueOf(said.tool, name, rest)
+      const text = value.length > 0 ? value.join('=') : valueBehind(said.tool, name, rest)
       if (name === 'data') said.data = text
       else put(name.replaceAll('-', '_'), text === 'null' ? null : text)
     } else if (said.tool === undefined) said.tool = word
@@ -60,7 +60,7 @@ function readCall(args: readonly string[]): Said {
 }
 
 /** What stands behind a flag. Only a flag that is true or false may stand alone, and then means true. */
-function valueOf(tool: string | undefined, name: string, rest: string[]): string {
+function valueBehind(tool: string | undefined, name: string, rest: string[]): string {
   if (rest[0] !== undefined && !rest[0].startsWith('--')) return rest.shift()!
   const argument = name.replaceAll('-', '_')
   const type = tool && toolNamed(tool) && schemaOf(toolNamed(tool)!).properties?.[argument]?.type

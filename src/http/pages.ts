@@ -251,7 +251,7 @@ const NOTHING = 'Nothing was changed'
 function usedUp(c: Context): Response {
   return messagePage(c, {
     title: 'This link is used up or has expired',
-    lines: ['A link to sign in works once, for 15 minutes. Make a new one:', howToSignIn()],
+    lines: ['So nobody was signed in. Make a new one.', howToSignIn()],
     status: 410,
   })
 }

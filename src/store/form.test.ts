@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { newWorld } from '../../test/world.ts'
-import { requestById } from './request.ts'
 import { formFor, requireForm } from './form.ts'
+import { requestById } from './request.ts'
 import { taskById } from './task.ts'
 
 it('a form is good for 15 minutes, in its session, for its request and content', async () => {

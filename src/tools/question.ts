@@ -6,9 +6,10 @@ import { partyNamed, partyNames } from '../store/actor.ts'
 import type { ReadTx } from '../store/handle.ts'
 import { insertQuestion, type QuestionOnTask, questionById, questionsPage } from '../store/question.ts'
 import { checkLength, taskById } from '../store/task.ts'
-import { idempotencyKey, idOf, page, party, taskId, waitSeconds } from './fields.ts'
+import { idempotencyKey, idOf, line, page, party, taskId, waitSeconds } from './fields.ts'
+import { sizeOf } from './text.ts'
 import { read, write } from './tool.ts'
-import { listAnswer, moment, sparse, start } from './view.ts'
+import { listAnswer, MOST_CHARACTERS, moment, sparse, start } from './view.ts'
 
 const question = z.looseObject({ id: z.string(), state: z.string(), text: z.string() })
 
@@ -60,7 +61,7 @@ export const questionTools = {
       text: z.string(),
       to: party.optional().describe('A person; your owner by default.'),
       task_id: taskId.optional(),
-      choices: z.array(z.string().min(1).max(500)).max(20).optional(),
+      choices: z.array(line(500).min(1)).max(20).optional(),
       hold_task: z.boolean().optional(),
       idempotency_key: idempotencyKey,
     }),
@@ -84,13 +85,16 @@ export const questionTools = {
   }),
 }
 
-/** How much of a question and of its answer is shown: every question whole, since it is asked in no more. */
-const SHOWN = 12_000
+/** How much of a question and of its answer is shown: every question whole that is made of words. */
+const SHOWN = [12_000, 6000, 2000]
 
 async function whole(tx: ReadTx, asked: QuestionOnTask): Promise<Record<string, unknown>> {
   const id = formatId('question', asked.id)
+  const name = await partyNames(tx)
+  // Line breaks and control characters take more room in an answer than they have characters.
+  const rows = SHOWN.map((characters) => questionRow(asked, name, characters))
   return {
-    ...questionRow(asked, await partyNames(tx), SHOWN),
+    ...(rows.find((row) => sizeOf(row) <= MOST_CHARACTERS - 1000) ?? rows.at(-1)!),
     ...(asked.answered_at === null
       ? {
           next: `get_question {"id":"${id}","wait_seconds":50} waits for the answer; else take other work: get_next_task.`,

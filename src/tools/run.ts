@@ -2,16 +2,15 @@ import { z } from 'zod'
 import type { ActorId } from '../model/actor.ts'
 import { formatId } from '../model/id.ts'
 import { LIMITS } from '../model/task.ts'
-import { partyNamed, partyNames } from '../store/actor.ts'
+import { partyNamed } from '../store/actor.ts'
 import { holderOf } from '../store/claim.ts'
-import { openQuestionsOf } from '../store/question.ts'
 import { listRuns, openRunsOf, RUN_STATES, runById } from '../store/run.ts'
 import { countRunEvents, LOG_KINDS, RUN_EVENT_KINDS, runEvents } from '../store/run-log.ts'
 import { finishRun, heartbeatRun, logRunEvent, startRun } from '../store/run-work.ts'
 import { taskById } from '../store/task.ts'
 import { idempotencyKey, idOf, instant, page, party, taskId, text } from './fields.ts'
 import { logAnswer, runEcho, runRows, wholeRun } from './run-row.ts'
-import { runView, wholeTask } from './task-whole.ts'
+import { wholeTask } from './task-whole.ts'
 import { read, write } from './tool.ts'
 import { listAnswer, start } from './view.ts'
 
@@ -100,11 +99,9 @@ export const runTools = {
       const { run: id, resumed } = await startRun(tx, await taskById(tx, task_id), goal)
       const { run } = await runById(tx, id)
       const others = (await openRunsOf(tx, tx.actor.id as ActorId, 11)).filter((each) => each.id !== id)
-      const whole = await wholeTask(tx, await taskById(tx, task_id))
-      const questions = await openQuestionsOf(tx, task_id)
+      const whole = await wholeTask(tx, await taskById(tx, task_id), run)
       return {
         ...whole,
-        run: await runView(tx, run, await partyNames(tx), undefined, questions),
         ...(resumed
           ? {
               resumed: true,

@@ -191,6 +191,21 @@ describe('merging', () => {
     expect(await scout.call('get_task', { id: 'T3' })).toMatchObject({ waits_for: [{ id: 'T1' }] })
     expect(await scout.call('merge_tasks', { id: 'T1', duplicates: ['T2'] })).toMatchObject({ already: true })
   })
+
+  it('tells that a subtask which it leads over needs a person now (G10)', async () => {
+    const { scout } = world
+    await scout.call('create_tasks', {
+      tasks: [
+        { title: 'Pay rent' },
+        { title: 'Pay the rent', ref: 'twin' },
+        { title: 'Ask', parent_id: 'twin' },
+      ],
+    })
+    await world.autoOk('T3')
+    expect(await scout.call('merge_tasks', { id: 'T1', duplicates: ['T2'] })).toMatchObject({
+      auto_ok_fell: expect.stringMatching(/^T3 now needs a person’s sign-off/),
+    })
+  })
 })
 
 describe('a recurring task', () => {

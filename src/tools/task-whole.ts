@@ -51,9 +51,14 @@ const ROOM = MOST_CHARACTERS - 3000
 
 /**
  * One task whole, in the order of need, since a host that cuts takes the end: news, what the caller can do and why not the
- * rest, the gate, fields, plan, surroundings, evidence, talk, and the literal next calls.
+ * rest, the gate, fields, plan, surroundings, evidence, talk, and the literal next calls. The run is the newest, or the caller's
+ * own where that is given.
  */
-export async function wholeTask(tx: ReadTx, task: Row<'tasks'>): Promise<Record<string, unknown>> {
+export async function wholeTask(
+  tx: ReadTx,
+  task: Row<'tasks'>,
+  ofCaller?: Row<'runs'>,
+): Promise<Record<string, unknown>> {
   const id = formatId('task', task.id)
   const name = await partyNames(tx)
   const waits = (await openDependencies(tx, [task.id])).get(task.id) ?? []
@@ -64,7 +69,7 @@ export async function wholeTask(tx: ReadTx, task: Row<'tasks'>): Promise<Record<
   )
   const request = await newestRequestOf(tx, task.id)
   const questions = await openQuestionsOf(tx, task.id)
-  const run = await newestRunOf(tx, task.id)
+  const run = ofCaller ?? (await newestRunOf(tx, task.id))
   const lines = run && (await lastRunEvents(tx, run.id, 3))
   const artifacts = await artifactsOf(tx, task.id)
   const comments = await newestComments(tx, task.id, MOST.comments + 1)
@@ -200,7 +205,7 @@ export async function wholeTask(tx: ReadTx, task: Row<'tasks'>): Promise<Record<
           })
         },
       ),
-      run: run && runFields(tx, run, lines!, name, { request, questions, share }),
+      run: run && runView(tx, run, lines!, name, { request, questions, share }),
       artifacts: artifacts.map((each) =>
         sparse({
           id: formatId('artifact', each.id),
@@ -246,21 +251,10 @@ const SHARES = [1, 0.5, 0.2, 0.05]
 
 const listSubtasks = (id: string): string => `list_tasks {"parent_id":"${id}","include_closed":true}`
 
-/** A run as tasks and run tools show it, with the last lines of its log. */
-export async function runView(
-  tx: ReadTx,
-  run: Row<'runs'>,
-  name: Name,
-  request: Row<'requests'> | undefined,
-  questions: readonly Row<'questions'>[],
-): Promise<Record<string, unknown>> {
-  const lines = await lastRunEvents(tx, run.id, 3)
-  return runFields(tx, run, lines, name, { request, questions, share: 1 })
-}
-
 type Name = (id: string | null) => string | undefined
 
-function runFields(
+/** A run as tasks show it, with the last lines of its log. */
+function runView(
   tx: ReadTx,
   run: Row<'runs'>,
   lines: readonly Row<'run_events'>[],

@@ -61,7 +61,8 @@ export function listAnswer(
   let size = 0
   let shown = 0
   for (const row of rows) {
-    size += sizeOf(row)
+    // As it stands in the list, where each line of a text is deeper than alone.
+    size += sizeOf({ [name]: [row] })
     if (shown > 0 && size > MOST_CHARACTERS - 4000) break
     shown++
   }
