@@ -12,6 +12,7 @@ const steps = [
   ['unused code', [bin('knip', 'bin', 'knip.js')]],
   ['generated files', [join(root, 'scripts', 'generate.mjs'), '--check']],
   ['conformance', [join(root, 'test', 'conformance', 'run.mjs')]],
+  ['mutants', [join(root, 'test', 'mutants.mjs')]],
   ['tests', [join(root, 'scripts', 'test.mjs')]],
 ]
 let counts = '0 passed, 1 failed'

@@ -220,13 +220,14 @@ for (const [name, file, out, instead, tests] of MUTANTS) {
     continue
   }
   writeFileSync(path, text.replace(out, instead))
-  const { status } = spawnSync(
+  const { status, signal } = spawnSync(
     process.execPath,
     [join(root, 'node_modules', 'vitest', 'vitest.mjs'), 'run', '--bail=1', '--reporter=dot', ...tests],
-    { cwd: copy, stdio: 'ignore', timeout: 120_000 },
+    { cwd: copy, stdio: 'ignore', timeout: 300_000 },
   )
   writeFileSync(path, text)
-  if (status === 0) alive.push(`${name}: no test noticed`)
+  if (signal) alive.push(`${name}: the tests did not end`)
+  else if (status === 0) alive.push(`${name}: no test noticed`)
   else killed++
 }
 rmSync(copy, { recursive: true, force: true })

@@ -125,6 +125,8 @@ describe('bad input', () => {
       details: { allowed: ['urgent', 'high', 'normal', 'low'] },
     })
     expect(await scout.refused('get_task', { id: '9999' })).toMatchObject({ code: 'not_found' })
+    // What is not there is said before what is missing, so that a way round the gate is always told as one.
+    expect(await scout.refused('create_task', { status: 'done' })).toMatchObject({ code: 'unknown_argument' })
     const odd = JSON.parse('{"title":"x","__proto__":{"auto_ok":true}}') as Record<string, unknown>
     expect(await scout.refused('create_task', odd)).toMatchObject({ code: 'unknown_argument' })
   })
