@@ -51,8 +51,13 @@ export function parseId(text: string, ...kinds: readonly Kind[]): { kind: Kind; 
   const kind = match && KIND_OF_LETTER[match[1]!.toUpperCase()]
   if (kind && kinds.includes(kind)) return { kind, number: Number(match[2]) }
   const allowed = kinds.map((each) => `${ID_LETTERS[each]}12 (${each})`)
-  throw invalid(`"${text.slice(0, 80)}" is not an id of a ${kinds.join(' or ')}.`, {
+  throw invalid(`"${text.slice(0, 80)}" is no id of ${kinds.map(withArticle).join(' or ')}.`, {
     allowed,
-    next: kind ? `${text.trim().split(/\s/)[0]} names a ${kind}.` : `Give an id like ${allowed[0]}.`,
+    next: kind
+      ? `${text.trim().split(/\s/)[0]} names ${withArticle(kind)}.`
+      : `Give an id like ${allowed[0]}.`,
   })
 }
+
+const withArticle = (kind: Kind): string =>
+  `${/^[aeiou]/.test(kind) ? 'an' : 'a'} ${kind.replaceAll('_', '-')}`

@@ -163,7 +163,7 @@ async function refuseUnfinished(tx: ReadTx, task: Row<'tasks'>): Promise<void> {
       : shownTask(tx, each)
   throw new AppError(
     'blocked',
-    `${id} can’t close: ${waits.length} dependencies and ${children.length} subtasks are open.`,
+    `${id} can’t close: of its dependencies ${waits.length} and of its subtasks ${children.length} are open.`,
     {
       written: false,
       gate: true,

@@ -3,7 +3,7 @@ import type { ActorId } from '../model/actor.ts'
 import { AppError, conflict, invalid, notFound } from '../model/error.ts'
 import type { Changes } from '../model/event.ts'
 import { formatId, formatIdOr } from '../model/id.ts'
-import { isClosed, LIMITS } from '../model/task.ts'
+import { isClosed, LIMITS, PRIORITIES } from '../model/task.ts'
 import { versionConflict } from './conflict.ts'
 import { guardMeaning, hashOfNew, meaningChanged, type Stale, storedTask } from './content.ts'
 import { addDependencies, refuseCycle } from './dependency.ts'
@@ -253,9 +253,14 @@ async function outdated(tx: ReadTx, task: Row<'tasks'>): Promise<AppError> {
     .executeTakeFirst()
   const fields = Object.keys((JSON.parse(newest?.data ?? '{}') as { changes?: object }).changes ?? {})
   const by = newest ? ` ${newest.actor} changed ${fields.join(', ')} last.` : ''
-  const { title, description, due, version } = task
   const id = formatId('task', task.id)
-  const current = { id, version, title, description, due: due ?? undefined }
+  const own = ['title', 'description', 'due', 'scheduled', 'estimate', 'assignee', 'recurrence'] as const
+  const current = {
+    id,
+    version: task.version,
+    ...Object.fromEntries(own.map((name) => [name, task[name] ?? undefined])),
+    priority: PRIORITIES[task.priority],
+  }
   return versionConflict(current, `get_full_text {"id":"${id}"}`, by)
 }
 

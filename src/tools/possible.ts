@@ -47,7 +47,9 @@ export function possible(tx: ReadTx, task: Row<'tasks'>, around: Surroundings): 
   }
   const open = [
     ...(around.waitsFor.length > 0 ? [`it waits for ${around.waitsFor.slice(0, 5).join(', ')}`] : []),
-    ...(around.openSubtasks > 0 ? [`${around.openSubtasks} subtasks are open`] : []),
+    ...(around.openSubtasks > 0
+      ? [around.openSubtasks === 1 ? 'a subtask is open' : `${around.openSubtasks} subtasks are open`]
+      : []),
   ].join(' and ')
   const can =
     holder === tx.actor.id ? ['start_run', 'release_task', 'block_task'] : ['start_run', 'block_task']

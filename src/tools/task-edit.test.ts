@@ -265,6 +265,13 @@ describe('the next occurrence', () => {
     })
   })
 
+  it('is said to be none where the rule has ended', async () => {
+    const { scout } = world
+    await scout.call('create_task', { title: 'Backup' })
+    const set = await scout.call('set_recurrence', { id: 'T1', rule: 'FREQ=DAILY;UNTIL=20200101' })
+    expect(set).toMatchObject({ next_dates: [], ended: expect.stringContaining('no date in the future') })
+  })
+
   it('never keeps a task from closing where its project is archived', async () => {
     const { scout } = world
     await scout.call('create_project', { name: 'Old' })

@@ -89,7 +89,14 @@ export const taskEditTools = {
         recurrence: rule?.rule ?? null,
         recurrence_anchor: rule === null ? null : (anchor ?? task.recurrence_anchor ?? 'due'),
       })
-      return { ...(await editedAnswer(tx, edited)), next_dates: await nextOccurrences(tx, edited.task, 3) }
+      const next = await nextOccurrences(tx, edited.task, 3)
+      return {
+        ...(await editedAnswer(tx, edited)),
+        next_dates: next,
+        ...(rule && next.length === 0
+          ? { ended: 'The rule has no date in the future: closing makes no next occurrence.' }
+          : {}),
+      }
     },
   }),
 
