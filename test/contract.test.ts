@@ -70,6 +70,15 @@ describe.each(Object.keys(PRESETS))('the preset %s', (preset) => {
   )
 })
 
+it.each([
+  ['all', 84],
+  ['reader', 34],
+  ['worker', 23],
+  ['planner', 50],
+])('the preset %s has %i tools', async (preset, tools) => {
+  expect((await toolsFor(world.scout.token!, preset)).tools).toHaveLength(tools)
+})
+
 it('the worker preset has nothing that a host would have to ask about for harm or reach', async () => {
   const { tools } = await toolsFor(world.scout.token!, 'worker')
   expect(tools).toHaveLength(23)

@@ -1,7 +1,7 @@
 import { type Context, Hono } from 'hono'
 import type { Done } from '../done.ts'
 import type { Bus } from '../events/bus.ts'
-import { AppError } from '../model/error.ts'
+import { AppError, internalFault } from '../model/error.ts'
 import { systemActor } from '../tools/access.ts'
 import type { Call } from '../tools/call.ts'
 import { VERSION } from '../version.ts'
@@ -12,7 +12,7 @@ import { openapi } from './openapi.ts'
 import type { Origins } from './origin.ts'
 import { messagePage, sendPage } from './page.ts'
 import { pages } from './pages.ts'
-import { internalError, sendProblem } from './problem.ts'
+import { sendProblem } from './problem.ts'
 import { methodRefused, rest } from './rest.ts'
 import { inPeoplesWords } from './words.ts'
 
@@ -77,7 +77,7 @@ export function createApp(deps: AppDeps): Hono {
   app.onError((error, c) => {
     if (error instanceof AppError) return sendProblem(c, error)
     deps.log(error)
-    const fault = internalError()
+    const fault = internalFault()
     if (c.req.path.startsWith('/api/')) return sendProblem(c, fault)
     return messagePage(c, { title: 'Something went wrong', lines: [inPeoplesWords(fault)], status: 500 })
   })

@@ -28,11 +28,6 @@ export function sendProblem(
   return c.json({ error: tellRefusal(error) }, status as 400, headers)
 }
 
-/** What is thrown and is no refusal is our fault: the operator reads it, the caller does not. */
-export function internalError(): AppError {
-  return new AppError('internal', 'Something went wrong here; it was noted for the operator.')
-}
-
 /** RFC 6750, 3: without a credential the challenge names no error; one that is not good is `invalid_token`. */
 export function sendUnauthorized(c: Context, given: boolean): Response {
   const message = given

@@ -1,11 +1,12 @@
 import type { Context } from 'hono'
 import type { PersonActor } from '../model/actor.ts'
 import { AppError, invalid } from '../model/error.ts'
+import { isObject } from '../model/json.ts'
+import { LIMITS } from '../model/task.ts'
 import { PEOPLE_CATALOG } from '../people/catalog.ts'
 import type { Call } from '../tools/call.ts'
 import { CATALOG } from '../tools/catalog.ts'
 import { schemaOf } from '../tools/parse.ts'
-import { isObject } from '../tools/schema.ts'
 import { type Address, addressesOf, router } from './address.ts'
 import type { AppDeps } from './app.ts'
 import { bodyText } from './body.ts'
@@ -18,9 +19,6 @@ export const TOOL_ADDRESSES = addressesOf('/api', CATALOG)
 
 /** Where each operation for people stands. */
 export const PEOPLE_ADDRESSES = addressesOf('/api/people', PEOPLE_CATALOG)
-
-/** The longest body that is read, in bytes: a file of 10 MiB in base64, and room beside it. */
-const MOST_BYTES = 16 * 1024 * 1024
 
 /** Answers every request below /api that is a call: of a tool, or of an operation for people. */
 export function rest(deps: AppDeps): (c: Context) => Promise<Response> {
@@ -151,7 +149,7 @@ function isJson(c: Context): boolean {
 }
 
 async function bodyOf(c: Context): Promise<unknown> {
-  const text = await bodyText(c, MOST_BYTES)
+  const text = await bodyText(c, LIMITS.requestBytes)
   if (text.trim() === '') return {}
   try {
     return JSON.parse(text)

@@ -1,6 +1,6 @@
 import type { CallToolResult } from '@modelcontextprotocol/server'
 import type { Actor } from '../model/actor.ts'
-import { AppError, tellRefusal } from '../model/error.ts'
+import { AppError, internalFault, tellRefusal } from '../model/error.ts'
 import type { Call, Connection, Output } from '../tools/call.ts'
 import { textOf } from '../tools/text.ts'
 
@@ -41,10 +41,5 @@ export async function answerCall(
 export function explained(error: unknown): Record<string, unknown> {
   if (error instanceof AppError) return { ...tellRefusal(error) }
   console.error(error)
-  return {
-    code: 'internal',
-    message: 'Something went wrong on the server’s side. Its log has the cause.',
-    retry: false,
-    next: 'Read the state again before you repeat a write; tell the person who runs the server.',
-  }
+  return { ...tellRefusal(internalFault()) }
 }

@@ -6,6 +6,7 @@ import {
   PROTOCOL_VERSION_META_KEY,
   SERVER_INFO_META_KEY,
 } from '@modelcontextprotocol/server'
+import { isObject } from '../model/json.ts'
 import { answerCall, type Caller } from './answer.ts'
 import type { Admitted } from './gate.ts'
 import { LIST_TTL_MS, type Listing, SERVER_INFO } from './protocol.ts'
@@ -101,7 +102,3 @@ function stamped(result: CallToolResult | Record<string, unknown>): Record<strin
 
 const json = (text: string): Response =>
   new Response(text, { headers: { 'content-type': 'application/json' } })
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}

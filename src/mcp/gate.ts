@@ -6,9 +6,9 @@ import {
 } from '@modelcontextprotocol/server'
 import type { Actor, AgentActor } from '../model/actor.ts'
 import { AppError } from '../model/error.ts'
+import { LIMITS } from '../model/task.ts'
 import { readPresets } from '../tools/presets.ts'
 import { explained } from './answer.ts'
-import { MOST_BYTES } from './limits.ts'
 
 export interface GateOptions {
   /** Host names by which the server is reached, without port; `[::1]` for IPv6. */
@@ -60,8 +60,8 @@ export async function admit(
   }
 
   if (!isJsonContentType(request.headers.get('content-type'))) return rejected(415, 'Send application/json.')
-  const read = await readRequestBody(request, MOST_BYTES)
-  if (read.tooLarge) return rejected(413, `A request may have at most ${MOST_BYTES} bytes.`)
+  const read = await readRequestBody(request, LIMITS.requestBytes)
+  if (read.tooLarge) return rejected(413, `A request may have at most ${LIMITS.requestBytes} bytes.`)
   const body = parsed(read.text)
   if (body === undefined) return rejected(400, 'The body is not JSON.', undefined, {}, PARSE_ERROR)
   return serve({ request, body, actor, token, presets })

@@ -3,9 +3,9 @@ import type { Client } from '@modelcontextprotocol/client'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { type Endpoint, ERAS, type Era, listen } from '../../test/mcp.ts'
 import { newWorld, type World } from '../../test/world.ts'
+import { LIMITS } from '../model/task.ts'
 import { toolNamed } from '../tools/effects.ts'
 import { allowedTools } from '../tools/guard.ts'
-import { MOST_BYTES } from './limits.ts'
 
 let world: World
 let endpoint: Endpoint
@@ -150,7 +150,7 @@ describe('the door', () => {
   })
 
   it('has a limit of size, and answers JSON to what is none', async () => {
-    const big = await endpoint.post(as(world.scout.token!), `"${'x'.repeat(MOST_BYTES)}"`)
+    const big = await endpoint.post(as(world.scout.token!), `"${'x'.repeat(LIMITS.requestBytes)}"`)
     expect(big.status).toBe(413)
     const bad = await endpoint.post(as(world.scout.token!), '{"jsonrpc":')
     expect(bad.status).toBe(400)

@@ -3,10 +3,10 @@ import type { JSONRPCMessage, Server, Transport } from '@modelcontextprotocol/se
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio'
 import type { Actor, Scope } from '../model/actor.ts'
 import { AppError } from '../model/error.ts'
+import { LIMITS } from '../model/task.ts'
 import type { Call } from '../tools/call.ts'
 import { keepWhole, type WholeArguments } from './arguments.ts'
 import { changesFor } from './changes.ts'
-import { MOST_BYTES } from './limits.ts'
 import { type Door, listingOf, serverFor } from './protocol.ts'
 import type { OnEvents } from './streams.ts'
 import { listFrom, narrowingFrom, type ToolFile } from './tool-file.ts'
@@ -99,7 +99,7 @@ export async function serveMcpStdio(options: StdioOptions): Promise<void> {
 
   await new Promise<void>((resolve) => {
     const input = new PassThrough()
-    const transport = new StdioServerTransport(input, stdout, { maxBufferSize: MOST_BYTES })
+    const transport = new StdioServerTransport(input, stdout, { maxBufferSize: LIMITS.requestBytes })
     serveStdio(
       ({ era }) => {
         const server = serverFor(door, era)

@@ -76,6 +76,13 @@ export function tellRefusal(error: AppError): Told {
   return { code: error.code, message: error.message, ...known, ...DEFAULTS[error.code], ...details }
 }
 
+/** A fault of ours as the caller hears of it: the operator's log has the cause. */
+export function internalFault(): AppError {
+  return new AppError('internal', 'Something went wrong on the server’s side. Its log has the cause.', {
+    next: 'Read the state again before you repeat a write; tell the person who runs the server.',
+  })
+}
+
 /** What to do next, and whether the same call may be sent again, where the refusal itself says nothing more to the point. */
 const DEFAULTS: Record<ErrorCode, { next: string; retry: boolean }> = {
   unknown_argument: { next: 'Leave the argument out, or use the right one.', retry: false },

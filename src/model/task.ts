@@ -30,6 +30,8 @@ export const LIMITS = {
   labels: 50,
   artifactText: 200_000,
   fileBytes: 10 * 1024 * 1024,
+  /** A request at any door: a file of 10 MiB is 13.4 MiB in base64, and there is JSON around it. */
+  requestBytes: 16 * 1024 * 1024,
   idempotencyKey: 128,
   bulk: 100,
 } as const

@@ -1,8 +1,9 @@
 import type { z } from 'zod'
 import { AppError, invalid } from '../model/error.ts'
+import { isObject } from '../model/json.ts'
 import { explainUnknown } from '../model/suggest.ts'
 import { readDates } from './fields.ts'
-import { coerce, inputSchema, isObject, type JsonSchema } from './schema.ts'
+import { coerce, inputSchema, type JsonSchema } from './schema.ts'
 import type { Tool } from './tool.ts'
 
 const schemas = new WeakMap<Tool, JsonSchema>()

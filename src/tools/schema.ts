@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { isObject } from '../model/json.ts'
 
 /** The part of JSON Schema that hosts agree on, and that we send: see spec/effects, "Portable schemas". */
 export interface JsonSchema {
@@ -97,10 +98,6 @@ export function coerce(schema: JsonSchema | undefined, value: unknown): unknown 
     default:
       return value
   }
-}
-
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** A property of its own, so that `__proto__` and `constructor` mean nothing. */

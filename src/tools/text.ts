@@ -1,3 +1,5 @@
+import { isObject } from '../model/json.ts'
+
 /**
  * An answer as text, for hosts that show the model only that: every id and figure of the structured content stands in it,
  * as lines of `name: value`, with a line for each row of a list. Texts can be other people's: what could be taken for a
@@ -18,11 +20,11 @@ function lines(record: Record<string, unknown>, indent: string): string[] {
     if (value === undefined) return []
     if (Array.isArray(value)) {
       if (value.length === 0) return [`${indent}${name}: none`]
-      if (!value.some((each) => isRecord(each) || LINE_BREAK.test(String(each))))
+      if (!value.some((each) => isObject(each) || LINE_BREAK.test(String(each))))
         return [`${indent}${name}: ${value.map(String).join(', ')}`]
       return [`${indent}${name}:`, ...value.map((each) => `${indent}- ${row(each, indent).trimEnd()}`)]
     }
-    if (isRecord(value)) return [`${indent}${name}:`, ...lines(value, `${indent}  `)]
+    if (isObject(value)) return [`${indent}${name}:`, ...lines(value, `${indent}  `)]
     const text = String(value)
     return [`${indent}${name}:${LINE_BREAK.test(text) ? block(text, indent).trimEnd() : ` ${text}`}`]
   })
@@ -31,13 +33,13 @@ function lines(record: Record<string, unknown>, indent: string): string[] {
 /** A row on one line, but for texts that need lines of their own; what lies deeper is in brackets. */
 function row(value: unknown, indent: string): string {
   if (Array.isArray(value)) return `[${value.map((each) => row(each, indent)).join(', ')}]`
-  if (!isRecord(value)) {
+  if (!isObject(value)) {
     const text = String(value)
     return FIELD_END.test(text) ? block(text, `${indent}  `) : text
   }
   return Object.entries(value)
     .filter(([, each]) => each !== undefined)
-    .map(([name, each]) => `${name}: ${isRecord(each) ? `{${row(each, indent)}}` : row(each, indent)}`)
+    .map(([name, each]) => `${name}: ${isObject(each) ? `{${row(each, indent)}}` : row(each, indent)}`)
     .join('; ')
 }
 
@@ -51,8 +53,4 @@ const FIELD_END = new RegExp(`${LINE_BREAK.source}|;\\s`)
 function block(text: string, indent: string): string {
   const quoted = text.split(LINE_BREAK).map((line) => `\n${indent}  | ${line}`)
   return `${quoted.join('')}\n${indent}`
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
