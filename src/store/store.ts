@@ -22,6 +22,11 @@ export interface Store {
   destroy<T>(actor: Actor, tool: string, run: (tx: DestroyTx) => Promise<T>): Promise<T>
   /** Called with the events of every commit, of this process and of others on the same file, in order, once each. */
   onEvents(listener: (events: readonly StoredEvent[]) => void): () => void
+  /**
+   * A number that changes with every commit, of any process, that may change who a credential is or what it may do. What was
+   * looked up before holds for as long as it stands. Undefined where the engine can't tell without asking over a network.
+   */
+  credentialStamp(): number | undefined
   /** Milliseconds since the epoch, by the clock the store was opened with. */
   now(): number
   close(): Promise<void>
@@ -113,6 +118,7 @@ export function openStore(options: StoreOptions): Store {
     write: (actor, tool, job) => run('write', actor, tool, job),
     destroy: (actor, tool, job) => run('destroy', actor, tool, job),
     onEvents: feed.listen,
+    credentialStamp: stampOf(watcher),
     now: clock,
     async close() {
       await queue.idle()
@@ -122,6 +128,22 @@ export function openStore(options: StoreOptions): Store {
       reader.close()
       writer.close()
     },
+  }
+}
+
+/** `data_version` costs a microsecond and tells of any commit; only then is the number read. */
+function stampOf(watcher: SqliteConnection): () => number {
+  const versions = watcher.prepare('PRAGMA data_version')
+  const stamps = watcher.prepare('SELECT credentials FROM installation')
+  let version: unknown
+  let stamp = 0
+  return () => {
+    const [now] = versions.all([]) as { data_version: number }[]
+    if (now!.data_version !== version) {
+      stamp = (stamps.all([]) as { credentials: number }[])[0]!.credentials
+      version = now!.data_version
+    }
+    return stamp
   }
 }
 

@@ -6,8 +6,14 @@ import { authored, type Column, type Defaulted, hides, lifecycle, record } from 
 
 /** Every column of the account's content, declared once. Times are milliseconds since the epoch; flags are 0 or 1. */
 export const CONTENT_TABLES = {
-  /** One row: what only the right key gives. */
-  installation: { id: record<number>(), key_check: record<string>() },
+  /** One row. */
+  installation: {
+    id: record<number>(),
+    /** What only the right key gives. */
+    key_check: record<string>(),
+    /** Rises whenever something changes by which a credential is judged; a trigger sees to it. */
+    credentials: record<Defaulted<number>>(),
+  },
   accounts: {
     id: record<number>(),
     name: authored<string>(),

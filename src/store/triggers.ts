@@ -7,7 +7,7 @@ import { CONTENT_TABLES } from './tables.ts'
  * has none of them, so its writes to guarded tables fail.
  */
 export function triggers(): string[] {
-  return [...gate(), ...effects()]
+  return [...gate(), ...effects(), ...stamps()]
 }
 
 /** What the sign-off is bound to (gate G5), as far as it stands in the task's own row. */
@@ -196,4 +196,17 @@ function effects(): string[] {
         ]
     return [...update, ...removal]
   })
+}
+
+/** What decides who a credential is and what it may do (auth/actor.ts). */
+const JUDGED_BY = ['accounts', 'people', 'agents', 'tokens', 'sessions'] as const
+
+/** Tells every process at once that what it remembers of credentials is out of date. */
+function stamps(): string[] {
+  return JUDGED_BY.flatMap((table) =>
+    (['INSERT', 'UPDATE', 'DELETE'] as const).map(
+      (change) =>
+        `CREATE TRIGGER stamp_${table}_${change.toLowerCase()} AFTER ${change} ON ${table} BEGIN UPDATE installation SET credentials = credentials + 1; END`,
+    ),
+  )
 }

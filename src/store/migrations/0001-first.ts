@@ -1,6 +1,7 @@
 /** The first schema. A migration is frozen once released: a change of the schema is a new file. */
 export const first = `
-CREATE TABLE installation (id INTEGER PRIMARY KEY CHECK (id = 1), key_check TEXT NOT NULL) STRICT;
+CREATE TABLE installation (id INTEGER PRIMARY KEY CHECK (id = 1), key_check TEXT NOT NULL,
+  credentials INTEGER NOT NULL DEFAULT 0) STRICT;
 
 CREATE TABLE accounts (id INTEGER PRIMARY KEY, name TEXT NOT NULL, zone TEXT NOT NULL, lease_ms INTEGER NOT NULL,
   created_at INTEGER NOT NULL) STRICT;
