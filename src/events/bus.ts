@@ -4,59 +4,78 @@ import type { Store } from '../store/store.ts'
 /** How long events are gathered before they are told of, in milliseconds: writing to a stream is what costs. */
 const JOIN_MS = 30
 
+type Listener = (events: readonly StoredEvent[]) => void
+
 /** Tells listeners of an account that something was committed. What it was they read themselves, from where they are. */
 export interface Bus {
-  /** Returns what ends the listening. */
-  subscribe(account: number, listener: (events: readonly StoredEvent[]) => void): () => void
+  /** Resolves, once nothing can be missed any more, with what ends the listening. */
+  subscribe(account: number, listener: Listener): Promise<() => void>
   close(): void
 }
 
+/** One account's listeners, and what they will be told of together. */
+interface Channel {
+  listeners: Set<Listener>
+  gathered: StoredEvent[]
+  timer?: NodeJS.Timeout | undefined
+  stop: Promise<() => void>
+}
+
 /**
- * One subscription to the store for all streams of the process, indexed by account, so that an event costs the same
- * whoever else listens. Several events become one telling.
+ * One subscription to the store for all streams of an account in this process, so that an event costs the same whoever
+ * else listens. Several events become one telling.
  */
 export function openBus(store: Pick<Store, 'onEvents'>): Bus {
-  const listeners = new Map<number, Set<(events: readonly StoredEvent[]) => void>>()
-  let gathered: StoredEvent[] = []
-  let timer: NodeJS.Timeout | undefined
+  const channels = new Map<number, Channel>()
 
-  function tell(): void {
-    timer = undefined
-    const told = gathered
-    gathered = []
-    for (const account of new Set(told.map((event) => event.account))) {
-      const events = told.filter((event) => event.account === account)
-      for (const listener of listeners.get(account) ?? []) listener(events)
+  function open(account: number): Channel {
+    const channel: Channel = {
+      listeners: new Set(),
+      gathered: [],
+      stop: store.onEvents(account, (events) => {
+        channel.gathered.push(...events)
+        channel.timer ??= setTimeout(tell, JOIN_MS, channel)
+      }),
     }
+    channels.set(account, channel)
+    return channel
   }
 
-  let stop: (() => void) | undefined
-  const listen = () =>
-    store.onEvents((events) => {
-      const heard = events.filter((event) => listeners.has(event.account))
-      if (heard.length === 0) return
-      gathered.push(...heard)
-      timer ??= setTimeout(tell, JOIN_MS)
-    })
+  function tell(channel: Channel): void {
+    const told = channel.gathered
+    channel.gathered = []
+    channel.timer = undefined
+    for (const listener of channel.listeners) listener(told)
+  }
+
+  function shut(account: number, channel: Channel): void {
+    if (channels.get(account) === channel) channels.delete(account)
+    clearTimeout(channel.timer)
+    // One that could not be opened has told its subscriber so.
+    channel.stop.then(
+      (stop) => stop(),
+      () => {},
+    )
+  }
 
   return {
-    subscribe(account, listener) {
-      stop ??= listen()
-      const own = listeners.get(account) ?? new Set()
-      listeners.set(account, own.add(listener))
-      return () => {
-        own.delete(listener)
-        if (own.size === 0) listeners.delete(account)
-        if (listeners.size > 0) return
-        stop?.()
-        stop = undefined
+    async subscribe(account, listener) {
+      const channel = channels.get(account) ?? open(account)
+      channel.listeners.add(listener)
+      const leave = () => {
+        channel.listeners.delete(listener)
+        if (channel.listeners.size === 0) shut(account, channel)
       }
+      try {
+        await channel.stop
+      } catch (error) {
+        leave()
+        throw error
+      }
+      return leave
     },
     close() {
-      stop?.()
-      stop = undefined
-      clearTimeout(timer)
-      listeners.clear()
+      for (const [account, channel] of channels) shut(account, channel)
     },
   }
 }

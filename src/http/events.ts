@@ -53,7 +53,12 @@ export function eventStream(deps: AppDeps): (c: Context) => Promise<Response> {
       else open.set(key, left)
     }
     const signal = AbortSignal.any([c.req.raw.signal, deps.closing])
-    return c.body(streamOf(deps, { actor, secret, after, signal, ended }), 200, HEADERS)
+    try {
+      return c.body(await streamOf(deps, { actor, secret, after, signal, ended }), 200, HEADERS)
+    } catch (error) {
+      ended()
+      throw error
+    }
   }
 }
 
@@ -88,10 +93,10 @@ interface Listener {
 }
 
 /** One client's stream. It is pulled by the client, so that a slow one costs no memory here: it only falls behind. */
-function streamOf(
+async function streamOf(
   deps: AppDeps,
   { actor, secret, after, signal, ended }: Listener,
-): ReadableStream<Uint8Array> {
+): Promise<ReadableStream<Uint8Array>> {
   const { store } = deps.done
   const encoder = new TextEncoder()
   let last = after
@@ -101,7 +106,7 @@ function streamOf(
   let askedAt = Date.now()
   let wake = () => {}
 
-  const unsubscribe = deps.bus.subscribe(actor.account, (events) => {
+  const unsubscribe = await deps.bus.subscribe(actor.account, (events) => {
     // A batch that follows without a gap is used as it is; anything else is read from the table.
     const follows =
       actor.projects === undefined && !behind && fresh.length === 0 && events[0]?.id === last + 1

@@ -15,7 +15,6 @@ const scout: AgentActor = {
 }
 
 const event = (kind: EventKind, more: Partial<StoredEvent> = {}): StoredEvent => ({
-  seq: 1,
   account: 1,
   id: 1,
   at: 0,

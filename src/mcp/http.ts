@@ -33,14 +33,18 @@ export function mcpHttp(options: McpHttpOptions): McpHttp {
     const door = doorFor(admitted, caller)
     const answer = await direct(admitted, door, caller)
     if (answer) return answer
+    const bus =
+      listens(body) && streams.hasRoom(actor)
+        ? await streams.busFor({
+            actor,
+            mayRead: { task: door.names.has('get_task'), digest: door.names.has('get_digest') },
+            renew: () => options.authenticate(token),
+            end: () => void handler.close(),
+          })
+        : undefined
     const handler = createMcpHandler(({ era }) => serverFor(door, era), {
-      bus: streams.busFor({
-        actor,
-        mayRead: { task: door.names.has('get_task'), digest: door.names.has('get_digest') },
-        renew: () => options.authenticate(token),
-        end: () => void handler.close(),
-      }),
-      maxSubscriptions: listens(body) && !streams.hasRoom(actor) ? 0 : 1,
+      ...(bus ? { bus } : {}),
+      maxSubscriptions: bus ? 1 : 0,
       onerror: () => {
         // Requests that the protocol refuses are the client's to mend; our own faults are logged where they happen.
       },

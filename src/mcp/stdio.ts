@@ -52,8 +52,8 @@ export async function serveMcpStdio(options: StdioOptions): Promise<void> {
 
   function open(): Promise<StdioConnection> {
     opening ??= connect().then(
-      (connection) => {
-        connection.onEvents((events) => {
+      async (connection) => {
+        await connection.onEvents(connection.actor.account, (events) => {
           for (const change of changesFor(connection.actor, mayRead, events)) void tell(change)
         })
         return connection

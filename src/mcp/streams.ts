@@ -3,8 +3,11 @@ import type { Actor } from '../model/actor.ts'
 import type { StoredEvent } from '../model/event.ts'
 import { changesFor, concernsRights } from './changes.ts'
 
-/** Tells of the events of every commit; the returned function ends it. */
-export type OnEvents = (listener: (events: readonly StoredEvent[]) => void) => () => void
+/** Tells of the events of every commit in an account, from when it resolves on; what it resolves with ends it. */
+export type OnEvents = (
+  account: number,
+  listener: (events: readonly StoredEvent[]) => void,
+) => Promise<() => void>
 
 /** Who listens on a stream. */
 export interface Listener {
@@ -36,18 +39,15 @@ const MOST_OF_ONE = 32
  */
 export function openStreams(onEvents: OnEvents) {
   const streams = new Map<number, Set<Stream>>()
+  const feeds = new Map<number, Promise<() => void>>()
   const pending = new Map<number, StoredEvent[]>()
-  let stop: (() => void) | undefined
 
-  function take(events: readonly StoredEvent[]): void {
-    for (const event of events) {
-      if (!streams.has(event.account)) continue
-      const waiting = pending.get(event.account)
-      if (waiting) waiting.push(event)
-      else {
-        pending.set(event.account, [event])
-        setTimeout(() => flush(event.account), JOIN_MS).unref()
-      }
+  function take(account: number, events: readonly StoredEvent[]): void {
+    const waiting = pending.get(account)
+    if (waiting) waiting.push(...events)
+    else {
+      pending.set(account, [...events])
+      setTimeout(() => flush(account), JOIN_MS).unref()
     }
   }
 
@@ -81,7 +81,6 @@ export function openStreams(onEvents: OnEvents) {
 
   function add(stream: Stream): void {
     const { account } = stream.actor
-    stop ??= onEvents(take)
     streams.set(account, (streams.get(account) ?? new Set()).add(stream))
   }
 
@@ -89,15 +88,37 @@ export function openStreams(onEvents: OnEvents) {
     const { account } = stream.actor
     streams.get(account)?.delete(stream)
     if (streams.get(account)?.size === 0) streams.delete(account)
-    if (streams.size === 0) {
-      stop?.()
-      stop = undefined
-    }
+    tidy(account)
+  }
+
+  /** An account on which nobody listens is not followed. */
+  function tidy(account: number): void {
+    if (streams.has(account)) return
+    feeds.get(account)?.then(
+      (stop) => stop(),
+      () => {},
+    )
+    feeds.delete(account)
   }
 
   return {
-    /** The bus of one request; a stream exists while the SDK listens on it. */
-    busFor(listener: Listener): ServerEventBus {
+    /**
+     * The bus of one request; a stream exists while the SDK listens on it. Resolves once nothing that is committed from then
+     * on can be missed.
+     */
+    async busFor(listener: Listener): Promise<ServerEventBus> {
+      const { account } = listener.actor
+      if (!feeds.has(account))
+        feeds.set(
+          account,
+          onEvents(account, (events) => take(account, events)),
+        )
+      try {
+        await feeds.get(account)
+      } catch (error) {
+        feeds.delete(account)
+        throw error
+      }
       return {
         publish() {},
         subscribe(send) {

@@ -69,7 +69,6 @@ export interface NewEvent {
 
 /** An event as published after its commit. */
 export interface StoredEvent {
-  seq: number
   account: number
   id: number
   at: number

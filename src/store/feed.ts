@@ -1,59 +1,115 @@
-import type { EventKind, StoredEvent } from '../model/event.ts'
-import type { SqliteConnection } from './sqlite.ts'
+import type { StoredEvent } from '../model/event.ts'
 
-/** How often other processes' commits are looked for, in milliseconds. */
-const POLL_MS = 50
+/** Events read back at once. */
+const BATCH = 1000
+
+/** Where an engine keeps the events of an account, in the order of their commits. */
+export interface EventSource {
+  /** Number of the newest event, 0 where there is none. */
+  latest(account: number): Promise<number>
+  /** The events behind a number, oldest first, at most `limit` of them. */
+  after(account: number, id: number, limit: number): Promise<StoredEvent[]>
+}
+
+type Listener = (events: readonly StoredEvent[]) => void
+
+/** The listeners of one account, and the event up to which they were told. */
+interface Listening {
+  listeners: Set<Listener>
+  last: number
+  reading: boolean
+  /** Something was committed while we were reading. */
+  again: boolean
+}
 
 /**
- * Hands on the events of every commit in their order. The commits of this process come at once; those of others are
- * seen by `data_version`, which costs a microsecond a look.
+ * Hands on the events of every commit in their order and once each, account by account. What this process commits is
+ * handed on as it is where it follows on what was told before; whatever lies between is read back.
  */
-export function eventFeed(watcher: SqliteConnection) {
-  const listeners = new Set<(events: readonly StoredEvent[]) => void>()
-  const latest = () => Number(watcher.value('SELECT COALESCE(MAX(seq), 0) FROM events'))
-  let last = 0
-  let version: unknown
-  let timer: NodeJS.Timeout | undefined
+export interface EventFeed {
+  /** Events that this process has just committed, of one account. */
+  own(events: readonly StoredEvent[]): void
+  /** Somebody committed something: in one account, or in any. */
+  changed(account?: number): void
+  /** Accounts that somebody listens to. */
+  accounts(): number[]
+  /** Resolves once nothing that is committed from then on can be missed, with what ends the listening. */
+  listen(account: number, listener: Listener): Promise<() => void>
+  stop(): void
+}
 
-  function catchUp(): void {
-    const events = watcher
-      .prepare(
-        'SELECT seq, account, id, at, actor, tool, kind, task, project, object FROM events WHERE seq > ? ORDER BY seq LIMIT 1000',
-      )
-      .all([last]) as unknown as (StoredEvent & { kind: EventKind })[]
-    if (events.length === 0) return
-    last = events.at(-1)!.seq
-    for (const listener of listeners) listener(events)
-    if (events.length === 1000) catchUp()
+export function eventFeed(source: EventSource): EventFeed {
+  const accounts = new Map<number, Promise<Listening>>()
+  const known = new Map<number, Listening>()
+
+  function tell(listening: Listening, events: readonly StoredEvent[]): void {
+    listening.last = events.at(-1)!.id
+    queueMicrotask(() => {
+      for (const listener of listening.listeners) listener(events)
+    })
   }
 
-  function look(): void {
-    const now = watcher.value('PRAGMA data_version')
-    if (now === version) return
-    version = now
-    catchUp()
+  async function catchUp(account: number, listening: Listening): Promise<void> {
+    listening.again = true
+    if (listening.reading) return
+    listening.reading = true
+    try {
+      while (listening.again) {
+        listening.again = false
+        const events = await source.after(account, listening.last, BATCH)
+        if (events.length > 0) tell(listening, events)
+        listening.again ||= events.length === BATCH
+      }
+    } finally {
+      listening.reading = false
+    }
+  }
+
+  /** A failure is made good by the next look, which begins where the last one came to. */
+  function look(account: number): void {
+    const listening = known.get(account)
+    if (listening) catchUp(account, listening).catch((error) => console.error('Events wait:', error))
+  }
+
+  async function begin(account: number): Promise<Listening> {
+    const last = await source.latest(account)
+    const listening = { listeners: new Set<Listener>(), last, reading: false, again: false }
+    known.set(account, listening)
+    return listening
   }
 
   return {
-    /** Events that this process committed. Others' commits may lie between, so they are read back, not passed on. */
-    own(events: readonly StoredEvent[]): void {
-      if (events.length > 0 && listeners.size > 0) queueMicrotask(catchUp)
+    own(events) {
+      const [first] = events
+      const listening = first && known.get(first.account)
+      if (!listening) return
+      if (!listening.reading && first.id === listening.last + 1) tell(listening, events)
+      else look(first.account)
     },
-    listen(listener: (events: readonly StoredEvent[]) => void): () => void {
-      if (listeners.size === 0) last = latest()
-      listeners.add(listener)
-      timer ??= setInterval(look, POLL_MS).unref()
-      return () => {
-        listeners.delete(listener)
-        if (listeners.size === 0) {
-          clearInterval(timer)
-          timer = undefined
+    changed(account) {
+      for (const each of account === undefined ? known.keys() : [account]) look(each)
+    },
+    accounts: () => [...known.keys()],
+    async listen(account, listener) {
+      const beginning = accounts.get(account) ?? begin(account)
+      accounts.set(account, beginning)
+      try {
+        const listening = await beginning
+        listening.listeners.add(listener)
+        return () => {
+          listening.listeners.delete(listener)
+          if (listening.listeners.size > 0 || known.get(account) !== listening) return
+          known.delete(account)
+          accounts.delete(account)
         }
+      } catch (error) {
+        accounts.delete(account)
+        throw error
       }
     },
-    stop(): void {
-      clearInterval(timer)
-      listeners.clear()
+    stop() {
+      known.clear()
+      accounts.clear()
     },
   }
 }

@@ -118,12 +118,11 @@ export async function emit(tx: WriteTx, event: NewEvent): Promise<number> {
     project: event.project === undefined ? await projectOf(tx, event.task) : event.project,
     object: event.object ?? null,
   }
-  const { seq } = await sqlOf(tx)
+  await sqlOf(tx)
     .insertInto('events')
     .values({ ...row, data })
-    .returning('seq')
-    .executeTakeFirstOrThrow()
-  tx[HANDLE].events.push({ ...row, seq })
+    .execute()
+  tx[HANDLE].events.push(row)
   return id
 }
 

@@ -48,7 +48,7 @@ describe('the write queue', () => {
 
   it('tells of events in their order, once, and not of what was rolled back', async () => {
     const heard: StoredEvent[] = []
-    const stop = store().onEvents((events) => heard.push(...events))
+    const stop = await store().onEvents(world.account, (events) => heard.push(...events))
     await world.scout.call('create_task', { title: 'First' })
     await world.scout.refused('update_tasks', { ids: ['T1', 'T9'], patch: { priority: 'high' } })
     await world.scout.call('create_task', { title: 'Second' })
@@ -63,7 +63,7 @@ describe('the write queue', () => {
   it('hears of the commits of another process on the same file', async () => {
     const other = openDone({ dataDir: world.dir, site: () => '' })
     const heard: StoredEvent[] = []
-    const stop = store().onEvents((events) => heard.push(...events))
+    const stop = await store().onEvents(world.account, (events) => heard.push(...events))
     await other.call(world.scout.actor, 'create_task', { title: 'From elsewhere' })
     await new Promise((resolve) => setTimeout(resolve, 200))
     stop()

@@ -3,11 +3,12 @@ import { join } from 'node:path'
 import { Kysely, SqliteDialect } from 'kysely'
 import type { Actor } from '../model/actor.ts'
 import type { StoredEvent } from '../model/event.ts'
-import { eventFeed } from './feed.ts'
+import { type EventFeed, type EventSource, eventFeed } from './feed.ts'
 import { type DestroyTx, eventsOf, openHandle, type ReadTx, type WriteTx } from './handle.ts'
 import { migrate, verifySchema } from './migrate.ts'
 import { writeQueue } from './queue.ts'
 import { openSqlite, type SqliteConnection } from './sqlite.ts'
+import { EVENT_COLUMNS } from './stream.ts'
 import type { Database } from './tables.ts'
 
 type Effect = 'write' | 'destroy'
@@ -20,8 +21,11 @@ export interface Store {
   write<T>(actor: Actor, tool: string, run: (tx: WriteTx) => Promise<T>): Promise<T>
   /** Like {@link write}, for calls that may replace or hide what people wrote. */
   destroy<T>(actor: Actor, tool: string, run: (tx: DestroyTx) => Promise<T>): Promise<T>
-  /** Called with the events of every commit, of this process and of others on the same file, in order, once each. */
-  onEvents(listener: (events: readonly StoredEvent[]) => void): () => void
+  /**
+   * Called with the events of every commit in an account, of this process and of others, in order, once each. Resolves with
+   * what ends it, once nothing that is committed from then on can be missed.
+   */
+  onEvents(account: number, listener: (events: readonly StoredEvent[]) => void): Promise<() => void>
   /**
    * A number that changes with every commit, of any process, that may change who a credential is or what it may do. What was
    * looked up before holds for as long as it stands. Undefined where the engine can't tell without asking over a network.
@@ -66,7 +70,8 @@ export function openStore(options: StoreOptions): Store {
   const queue = writeQueue(writer, options.writeWaitMs ?? 10_000)
   // A connection of its own: the reader may be inside a snapshot in which a newer commit can't be seen.
   const watcher = openSqlite(path, 'read')
-  const feed = eventFeed(watcher)
+  const feed = eventFeed(eventsIn(watcher))
+  const looking = watchFile(watcher, feed)
   let reads: Promise<unknown> = Promise.resolve()
 
   function run<T>(
@@ -123,11 +128,38 @@ export function openStore(options: StoreOptions): Store {
     async close() {
       await queue.idle()
       await reads
+      clearInterval(looking)
       feed.stop()
       watcher.close()
       reader.close()
       writer.close()
     },
+  }
+}
+
+/** How often other processes' commits are looked for, in milliseconds. */
+const LOOK_MS = 50
+
+/** Another process's commit shows in `data_version`, which costs a microsecond a look. */
+function watchFile(watcher: SqliteConnection, feed: EventFeed): NodeJS.Timeout {
+  const look = watcher.prepare('PRAGMA data_version')
+  let version: number | undefined
+  return setInterval(() => {
+    if (feed.accounts().length === 0) return
+    const [now] = look.all([]) as { data_version: number }[]
+    if (now!.data_version === version) return
+    version = now!.data_version
+    feed.changed()
+  }, LOOK_MS).unref()
+}
+
+function eventsIn(watcher: SqliteConnection): EventSource {
+  const latest = watcher.prepare('SELECT COALESCE(MAX(id), 0) AS id FROM events WHERE account = ?')
+  const after = watcher.prepare(`SELECT ${EVENT_COLUMNS.join(', ')} FROM events WHERE account = ? AND id > ?
+    ORDER BY id LIMIT ?`)
+  return {
+    latest: async (account) => (latest.all([account]) as { id: number }[])[0]!.id,
+    after: async (account, id, limit) => after.all([account, id, limit]) as StoredEvent[],
   }
 }
 

@@ -2,6 +2,19 @@ import type { StoredEvent } from '../model/event.ts'
 import { type ReadTx, sqlOf } from './handle.ts'
 import { eventsInSight } from './sight.ts'
 
+/** What is told of an event; what it changed is read with the reader's own rights. */
+export const EVENT_COLUMNS = [
+  'account',
+  'id',
+  'at',
+  'actor',
+  'tool',
+  'kind',
+  'task',
+  'project',
+  'object',
+] as const
+
 /**
  * Events behind a number, in the order of their commits. A credential that is narrowed to projects gets those of its
  * projects, and of a task only while it can see the task: an event of before a move tells nothing of after it.
@@ -10,18 +23,7 @@ export async function eventsAfter(tx: ReadTx, after: number, limit: number): Pro
   const { projects } = tx.actor
   const rows = await sqlOf(tx)
     .selectFrom('events as e')
-    .select([
-      'e.seq',
-      'e.account',
-      'e.id',
-      'e.at',
-      'e.actor',
-      'e.tool',
-      'e.kind',
-      'e.task',
-      'e.project',
-      'e.object',
-    ])
+    .select(EVENT_COLUMNS.map((column) => `e.${column}` as const))
     .where('e.account', '=', tx.account)
     .where('e.id', '>', after)
     .$if(projects !== undefined, (query) =>

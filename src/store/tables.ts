@@ -290,7 +290,6 @@ export const CONTENT_TABLES = {
     read_at: lifecycle<number | null>(),
   },
   events: {
-    seq: record<Defaulted<number>>(),
     account: record<number>(),
     id: record<number>(),
     at: record<number>(),

@@ -91,7 +91,7 @@ export function callWith({ store, outside, access }: Deps, { toolNamed, guard }:
     const seconds = Number(input.wait_seconds ?? 0)
     if (!tool.pending || seconds <= 0) return once()
     // Watching begins before the first look, so that no commit falls between the two.
-    const commits = watchCommits(store, actor.account, seconds * 1000, connection.signal)
+    const commits = await watchCommits(store, actor.account, seconds * 1000, connection.signal)
     try {
       let output = await once()
       while (tool.pending(output) && (await commits.next())) output = await once()
@@ -145,7 +145,7 @@ async function asWrite(
 }
 
 /** Tells of commits in an account: `next` is true when there was one since the last look, false when the time is up. */
-function watchCommits(store: Store, account: number, ms: number, signal: AbortSignal | undefined) {
+async function watchCommits(store: Store, account: number, ms: number, signal: AbortSignal | undefined) {
   let seen = false
   let over = signal?.aborted ?? false
   let wake = () => {}
@@ -155,8 +155,7 @@ function watchCommits(store: Store, account: number, ms: number, signal: AbortSi
   }
   const timer = setTimeout(end, ms)
   signal?.addEventListener('abort', end)
-  const unsubscribe = store.onEvents((events) => {
-    if (!events.some((event) => event.account === account)) return
+  const unsubscribe = await store.onEvents(account, () => {
     seen = true
     wake()
   })

@@ -46,7 +46,7 @@ async function serve(admitted: Admitted): Promise<Response> {
   const handler = createMcpHandler(() => fixtureServer(door, 'modern'), {
     legacy: 'reject',
     bus: withFixtureChanges(
-      streams.busFor({
+      await streams.busFor({
         actor,
         mayRead: { task: true, digest: true },
         renew: () => options.authenticate(token),

@@ -156,10 +156,9 @@ CREATE TABLE notifications (account INTEGER NOT NULL, id INTEGER NOT NULL, recip
 CREATE INDEX notifications_by_recipient ON notifications (account, recipient, id);
 CREATE INDEX notifications_unread ON notifications (account, recipient, id) WHERE read_at IS NULL;
 
-CREATE TABLE events (seq INTEGER PRIMARY KEY AUTOINCREMENT, account INTEGER NOT NULL, id INTEGER NOT NULL,
-  at INTEGER NOT NULL, actor TEXT NOT NULL, tool TEXT NOT NULL, kind TEXT NOT NULL, task INTEGER, project INTEGER,
-  object TEXT, data TEXT) STRICT;
-CREATE UNIQUE INDEX events_by_id ON events (account, id);
+CREATE TABLE events (account INTEGER NOT NULL, id INTEGER NOT NULL, at INTEGER NOT NULL, actor TEXT NOT NULL,
+  tool TEXT NOT NULL, kind TEXT NOT NULL, task INTEGER, project INTEGER, object TEXT, data TEXT,
+  PRIMARY KEY (account, id)) STRICT, WITHOUT ROWID;
 CREATE INDEX events_by_task ON events (account, task, id) WHERE task IS NOT NULL;
 CREATE INDEX events_by_project ON events (account, project, id) WHERE project IS NOT NULL;
 CREATE INDEX events_by_actor ON events (account, actor, id);
