@@ -208,7 +208,7 @@ async function growth(): Promise<void> {
 
 async function costs(size: number): Promise<Record<string, number>> {
   const dir = join(scratch, `growth-${size}`)
-  const done = openDone({ dataDir: dir, site: () => '' })
+  const done = await openDone({ dataDir: dir, site: () => '' })
   const account = await ensureAccount(done.store, { owner: 'Ana', zone: 'UTC' })
   const actor = await ensureAgent(done.store, account, 'bench')
   const call = (name: string, args: Record<string, unknown>) => done.call(actor, name, args)

@@ -30,9 +30,9 @@ export interface DoneOptions {
 }
 
 /** Opens a data folder. Refuses an altered schema and a newer one. */
-export function openDone(options: DoneOptions): Done {
+export async function openDone(options: DoneOptions): Promise<Done> {
   const key = sealKey(options.dataDir)
-  const store = openStore({
+  const store = await openStore({
     dir: options.dataDir,
     site: options.site,
     ...(options.clock ? { clock: options.clock } : {}),

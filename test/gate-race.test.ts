@@ -18,7 +18,7 @@ it(`${ROUNDS} races of approve, change, reopen and close: none closed wrongly`, 
   timeout: 60_000,
 }, async () => {
   const world = await newWorld()
-  const others = [1, 2].map(() => openDone({ dataDir: world.dir, site: () => '' }))
+  const others = await Promise.all([1, 2].map(() => openDone({ dataDir: world.dir, site: () => '' })))
   const [second, third] = [others[0]!, others[1]!]
   const settle = async (calls: Promise<unknown>[]) => {
     for (const each of await Promise.allSettled(calls)) {

@@ -12,7 +12,7 @@ await serveMcpStdio({
     const { actorOfToken } = await import('../src/auth/actor.ts')
     const { ensureAccount, ensureAgent } = await import('../src/auth/console.ts')
     const { openDone } = await import('../src/done.ts')
-    const done = openDone({ dataDir, site: () => 'http://127.0.0.1:4747' })
+    const done = await openDone({ dataDir, site: () => 'http://127.0.0.1:4747' })
     const { store, call } = done
     const account = await ensureAccount(store, { owner: 'Ana', zone: 'Europe/Madrid' })
     const renew = token ? () => actorOfToken(store, token) : undefined

@@ -11,7 +11,7 @@ const freshDir = () => mkdtempSync(join(tmpdir(), 'done-processes-'))
 
 /** Titles of all open tasks, read by a process that had no part in writing them. */
 async function storedTitles(dir: string): Promise<string[]> {
-  const done = openDone({ dataDir: dir, site: () => '' })
+  const done = await openDone({ dataDir: dir, site: () => '' })
   try {
     const actor = await localAgent(done, readConfig({ data: dir }, {}), undefined)
     const titles: string[] = []

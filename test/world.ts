@@ -66,7 +66,7 @@ export async function newWorld(): Promise<World> {
   const dir = mkdtempSync(join(tmpdir(), 'done-'))
   let now = MONDAY
   const cleanUps: (() => void)[] = []
-  const done = openDone({ dataDir: dir, site: () => 'http://127.0.0.1:4747', clock: () => now })
+  const done = await openDone({ dataDir: dir, site: () => 'http://127.0.0.1:4747', clock: () => now })
   const account = await ensureAccount(done.store, { owner: 'Ana', zone: 'Europe/Madrid' })
 
   function worker(actor: Actor, token?: string): Worker {

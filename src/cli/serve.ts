@@ -21,7 +21,7 @@ export async function run(args: string[]): Promise<undefined> {
   const { flags } = readFlags(args, ['data', 'port', 'host', 'site'])
   const config = readConfig(flags, process.env)
   let site = config.site
-  const done = openDone({ dataDir: config.dataDir, site: () => site })
+  const done = await openDone({ dataDir: config.dataDir, site: () => site })
   const account = await ensureAccount(done.store, config)
   await mendClosings(done)
   const own = new URL(site).hostname

@@ -92,7 +92,7 @@ describe('past the program', () => {
     const db = openSqlite(join(dir, 'done.db'), 'write')
     db.exec(statement)
     db.close()
-    expect(() => openDone({ dataDir: dir, site: () => '' })).toThrow(/schema was altered/)
+    await expect(openDone({ dataDir: dir, site: () => '' })).rejects.toThrow(/schema was altered/)
   })
 
   it('it does not start where a CHECK was taken out of the file', async () => {
@@ -103,7 +103,7 @@ describe('past the program', () => {
     const altered = bytes.replaceAll('CHECK (auto_ok IN (0, 1))', 'CHECK (auto_ok IN (0, 7))')
     expect(altered).not.toBe(bytes)
     writeFileSync(path, altered, 'latin1')
-    expect(() => openDone({ dataDir: dir, site: () => '' })).toThrow(/schema was altered/)
+    await expect(openDone({ dataDir: dir, site: () => '' })).rejects.toThrow(/schema was altered/)
   })
 })
 

@@ -61,7 +61,7 @@ describe('the write queue', () => {
   })
 
   it('hears of the commits of another process on the same file', async () => {
-    const other = openDone({ dataDir: world.dir, site: () => '' })
+    const other = await openDone({ dataDir: world.dir, site: () => '' })
     const heard: StoredEvent[] = []
     const stop = await store().onEvents(world.account, (events) => heard.push(...events))
     await other.call(world.scout.actor, 'create_task', { title: 'From elsewhere' })
@@ -117,11 +117,11 @@ describe('the key that seals sign-offs', () => {
     const key = readFileSync(path, 'utf8')
     const open = () => openDone({ dataDir: world.dir, site: () => '' })
     writeFileSync(path, 'ab'.repeat(32))
-    expect(open).toThrow(/not the one that this data folder was begun with/)
+    await expect(open()).rejects.toThrow(/not the one that this data folder was begun with/)
     rmSync(path)
-    expect(open).toThrow(/missing or holds no key/)
+    await expect(open()).rejects.toThrow(/missing or holds no key/)
     writeFileSync(path, key)
-    await open().close()
+    await (await open()).close()
     world = await newWorld()
   })
 })
@@ -152,7 +152,7 @@ describe('the file', () => {
     db.close()
     expect(readdirSync(world.dir)).toContain('done.db.schema-1.42.backup')
     expect(statSync(join(world.dir, 'done.db.schema-1.42.backup')).mode & 0o077).toBe(0)
-    expect(() => openDone({ dataDir: world.dir, site: () => '' })).toThrow(/newer Done/)
+    await expect(openDone({ dataDir: world.dir, site: () => '' })).rejects.toThrow(/newer Done/)
     const copy = openSqlite(join(world.dir, 'done.db.schema-1.42.backup'), 'read')
     expect(copy.value('PRAGMA user_version')).toBe(1)
     copy.close()

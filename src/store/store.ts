@@ -55,7 +55,7 @@ export interface StoreOptions {
 const NOBODY = { actor: 'none', effect: 'none', tx: 'none' }
 
 /** Opens the embedded database, migrates it, and refuses to start on an altered schema. */
-export function openStore(options: StoreOptions): Store {
+export async function openStore(options: StoreOptions): Promise<Store> {
   const clock = options.clock ?? Date.now
   const path = prepareFile(options.dir)
   const writer = openWriter(path, clock(), options.seal)
