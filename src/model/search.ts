@@ -31,9 +31,7 @@ export interface Term {
  * two of Chinese, Japanese or Korean suffice.
  */
 export function termsOf(query: string): Term[] {
-  return fold(query)
-    .split(/[^\p{L}\p{N}]+/u)
-    .flatMap((word) => word.match(CJK_OR_OTHER) ?? [])
+  return runsOf(fold(query))
     .slice(0, 12)
     .map((folded) => {
       const length = [...folded].length
@@ -43,6 +41,34 @@ export function termsOf(query: string): Term[] {
       if (length >= 3) return { index: 'parts', match: `"${folded}"`, folded }
       return { index: 'words', match: `"${folded}"*`, folded }
     })
+}
+
+/**
+ * The pieces by which an index of pieces finds a text: three characters running inside a word, pairs of Chinese, Japanese
+ * and Korean, and `^` with the first one or two characters of a word. It finds what the two indexes above find.
+ */
+export function piecesOf(text: string): Set<string> {
+  const pieces = new Set<string>()
+  for (const run of runsOf(fold(text))) {
+    const characters = [...run]
+    if (IS_CJK.test(run)) {
+      for (const pair of pairs(run)) pieces.add(pair).add(`^${[...pair][0]}`)
+    } else {
+      pieces.add(`^${characters[0]}`)
+      if (characters.length > 1) pieces.add(`^${characters[0]}${characters[1]}`)
+    }
+    for (let i = 2; i < characters.length; i++)
+      pieces.add(`${characters[i - 2]}${characters[i - 1]}${characters[i]}`)
+  }
+  return pieces
+}
+
+/** The pieces that every text with this term has. Where there are several, the text has yet to be looked at. */
+export function piecesOfTerm({ index, folded }: Term): string[] {
+  if (index === 'words' && !(IS_CJK.test(folded) && [...folded].length >= 2)) return [`^${folded}`]
+  if (index === 'words') return pairs(folded)
+  const characters = [...folded]
+  return characters.slice(2).map((character, i) => `${characters[i]}${characters[i + 1]}${character}`)
 }
 
 /** Where a folded text holds a term, by the same rule as the indexes: short terms only where a word begins; -1 for nowhere. */
@@ -103,6 +129,11 @@ function unfolded(text: string, folded: string, place: number): number {
 /** The same place, or the one beside it where this would split a character that takes two units. */
 export function whole(text: string, at: number, move: 1 | -1 = -1): number {
   return at > 0 && /^[\uD800-\uDBFF][\uDC00-\uDFFF]/.test(text.slice(at - 1, at + 1)) ? at + move : at
+}
+
+/** The words of a folded text; a run of Chinese, Japanese or Korean is one of its own. */
+function runsOf(folded: string): string[] {
+  return folded.split(/[^\p{L}\p{N}]+/u).flatMap((word) => word.match(CJK_OR_OTHER) ?? [])
 }
 
 function pairs(run: string): string[] {

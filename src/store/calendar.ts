@@ -3,8 +3,7 @@ import type { ActorId } from '../model/actor.ts'
 import { conflict, notFound } from '../model/error.ts'
 import { formatId } from '../model/id.ts'
 import { accountOf } from './account.ts'
-import { inJson } from './dependency.ts'
-import { type DestroyTx, emit, type ReadTx, sqlOf, type WriteTx } from './handle.ts'
+import { type DestroyTx, emit, inNumbers, type ReadTx, sqlOf, type WriteTx } from './handle.ts'
 import { type Page, type PageInput, pageOf } from './page.ts'
 import type { Row } from './tables.ts'
 import { visibleTasks } from './task.ts'
@@ -244,7 +243,7 @@ export async function mostUrgentUnscheduled(
   return tasksFor(tx, party)
     .selectAll('tasks')
     .where('tasks.id', 'in', urgent)
-    .where('tasks.id', 'not in', inJson(without))
+    .where('tasks.id', 'not in', inNumbers(tx, without))
     .where('tasks.scheduled', 'is', null)
     .where('tasks.status', 'in', ['open', 'in_progress'])
     .orderBy('tasks.priority')

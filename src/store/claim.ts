@@ -4,8 +4,7 @@ import { AppError } from '../model/error.ts'
 import { formatId } from '../model/id.ts'
 import { accountOf } from './account.ts'
 import { partyNames } from './actor.ts'
-import { inJson } from './dependency.ts'
-import { type ReadTx, sqlOf, type WriteTx } from './handle.ts'
+import { inNumbers, type ReadTx, sqlOf, type WriteTx } from './handle.ts'
 import type { Row } from './tables.ts'
 
 /** Whoever works on a task now. A lapsed lease counts as free at once, before the sweep has written it down. */
@@ -94,7 +93,7 @@ export async function extendLeases(tx: WriteTx, tasks: readonly number[]): Promi
     // Never shorter: a task that is held for a person's answer keeps its longer lease (question.ts).
     .set({ claim_until: later('claim_until', until) })
     .where('account', '=', tx.account)
-    .where('id', 'in', inJson(tasks))
+    .where('id', 'in', inNumbers(tx, tasks))
     .where('claimed_by', '=', tx.actor.id)
     .where('claim_until', '>', tx.now)
     .returning('id')
@@ -106,13 +105,20 @@ export async function extendLeases(tx: WriteTx, tasks: readonly number[]): Promi
     .where('ended_at', 'is', null)
   await own
     .set({ last_sign_at: tx.now, signs: 1 })
-    .where('task', 'in', inJson(tasks))
+    .where('task', 'in', inNumbers(tx, tasks))
     .where('started_at', '<', tx.now)
     .execute()
   if (held.length === 0) return
   await own
     .set({ lease_until: later('lease_until', until) })
-    .where('task', 'in', inJson(held.map((task) => task.id)))
+    .where(
+      'task',
+      'in',
+      inNumbers(
+        tx,
+        held.map((task) => task.id),
+      ),
+    )
     .execute()
 }
 

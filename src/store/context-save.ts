@@ -31,7 +31,7 @@ export async function repeatedSave(
     .where('actor', '=', tx.actor.id as ActorId)
     .where('state', '=', 'intended')
     .where('at', '>', tx.now - KEY_MS)
-    .where('key', 'is', key)
+    .where('key', key === null ? 'is' : '=', key)
     .$if(key === null, (query) => query.where('args_hash', '=', argsHash))
     .orderBy('id', 'desc')
     .limit(1)

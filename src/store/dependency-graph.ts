@@ -1,7 +1,7 @@
 import { ringsIn } from '../model/ring.ts'
 import { isClosed, OPEN_STATUSES } from '../model/task.ts'
-import { type Edge, edgesFrom, edgesTo, inJson } from './dependency.ts'
-import { type ReadTx, sqlOf } from './handle.ts'
+import { type Edge, edgesFrom, edgesTo } from './dependency.ts'
+import { inNumbers, type ReadTx, sqlOf } from './handle.ts'
 import { sees } from './sight.ts'
 import type { Row } from './tables.ts'
 import { visibleTasks } from './task.ts'
@@ -180,7 +180,7 @@ async function nodesById(tx: ReadTx, ids: readonly number[]): Promise<Map<number
     .selectFrom('tasks')
     .select(['id', 'title', 'status', 'project', 'trash'])
     .where('account', '=', tx.account)
-    .where('id', 'in', inJson(ids))
+    .where('id', 'in', inNumbers(tx, ids))
     .execute()
   return new Map(rows.map((row) => [row.id, row]))
 }

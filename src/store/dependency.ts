@@ -1,8 +1,7 @@
-import { sql } from 'kysely'
 import type { ActorId } from '../model/actor.ts'
 import { conflict, invalid } from '../model/error.ts'
 import { formatId } from '../model/id.ts'
-import { type DestroyTx, emit, type ReadTx, sqlOf, type WriteTx } from './handle.ts'
+import { type DestroyTx, emit, inNumbers, type ReadTx, sqlOf, type WriteTx } from './handle.ts'
 import { sees, shownTasks } from './sight.ts'
 import type { Row } from './tables.ts'
 import { taskById } from './task.ts'
@@ -30,7 +29,7 @@ export async function openDependencies(
     )
     .select(['d.task', 't.id', 't.title', 't.status', 't.trash', 't.project'])
     .where('d.account', '=', tx.account)
-    .where('d.task', 'in', inJson(tasks))
+    .where('d.task', 'in', inNumbers(tx, tasks))
     .where('d.removed_at', 'is', null)
     .where((eb) => eb.or([eb('t.status', 'not in', ['done', 'cancelled']), eb('t.trash', 'is not', null)]))
     .orderBy('t.id')
@@ -153,7 +152,7 @@ async function seenAmong(tx: ReadTx, tasks: readonly number[]): Promise<Set<numb
     .selectFrom('tasks')
     .select(['id', 'project'])
     .where('account', '=', tx.account)
-    .where('id', 'in', inJson(tasks))
+    .where('id', 'in', inNumbers(tx, tasks))
     .execute()
   return new Set(rows.filter((row) => sees(tx, row.project)).map((row) => row.id))
 }
@@ -199,21 +198,21 @@ export async function edgesFrom(tx: ReadTx, tasks: readonly number[]): Promise<E
     .selectFrom('dependencies')
     .select(['task as from', 'depends_on as to'])
     .where('account', '=', tx.account)
-    .where('task', 'in', inJson(tasks))
+    .where('task', 'in', inNumbers(tx, tasks))
     .where('removed_at', 'is', null)
     .execute()
   const children = await sqlOf(tx)
     .selectFrom('tasks')
     .select(['parent as from', 'id as to'])
     .where('account', '=', tx.account)
-    .where('parent', 'in', inJson(tasks))
+    .where('parent', 'in', inNumbers(tx, tasks))
     .where('trash', 'is', null)
     .execute()
   const blocks = await sqlOf(tx)
     .selectFrom('tasks')
     .select(['id as from', 'blocked_by as to'])
     .where('account', '=', tx.account)
-    .where('id', 'in', inJson(tasks))
+    .where('id', 'in', inNumbers(tx, tasks))
     .where('status', '=', 'blocked')
     .where('blocked_by', 'is not', null)
     .where('trash', 'is', null)
@@ -231,14 +230,14 @@ export async function edgesTo(tx: ReadTx, tasks: readonly number[]): Promise<Edg
     .selectFrom('dependencies')
     .select(['task as from', 'depends_on as to'])
     .where('account', '=', tx.account)
-    .where('depends_on', 'in', inJson(tasks))
+    .where('depends_on', 'in', inNumbers(tx, tasks))
     .where('removed_at', 'is', null)
     .execute()
   const parents = await sqlOf(tx)
     .selectFrom('tasks')
     .select(['parent as from', 'id as to'])
     .where('account', '=', tx.account)
-    .where('id', 'in', inJson(tasks))
+    .where('id', 'in', inNumbers(tx, tasks))
     .where('parent', 'is not', null)
     .where('trash', 'is', null)
     .execute()
@@ -246,7 +245,7 @@ export async function edgesTo(tx: ReadTx, tasks: readonly number[]): Promise<Edg
     .selectFrom('tasks')
     .select(['id as from', 'blocked_by as to'])
     .where('account', '=', tx.account)
-    .where('blocked_by', 'in', inJson(tasks))
+    .where('blocked_by', 'in', inNumbers(tx, tasks))
     .where('status', '=', 'blocked')
     .where('trash', 'is', null)
     .execute()
@@ -255,9 +254,4 @@ export async function edgesTo(tx: ReadTx, tasks: readonly number[]): Promise<Edg
     ...parents.map((edge): Edge => ({ from: edge.from!, to: edge.to, by: 'parent' })),
     ...blocked.map((edge): Edge => ({ from: edge.from, to: edge.to!, by: 'block' })),
   ]
-}
-
-/** A list of numbers as one parameter, so that every length shares one prepared statement. */
-export function inJson(ids: readonly number[]) {
-  return sql<number>`(SELECT value FROM json_each(${JSON.stringify(ids)}))`
 }

@@ -1,9 +1,8 @@
 import { sql } from 'kysely'
 import type { ActorId } from '../model/actor.ts'
 import { fold } from '../model/suggest.ts'
-import { inJson } from './dependency.ts'
 import { DUPLICATE_MS } from './duplicate.ts'
-import { type ReadTx, sqlOf } from './handle.ts'
+import { inNumbers, type ReadTx, sqlOf } from './handle.ts'
 import { type RunOnTask, stateOfRun } from './run.ts'
 import type { Row } from './tables.ts'
 import { visibleTasks } from './task.ts'
@@ -164,7 +163,14 @@ export async function loopsSince(
     .execute()
   const tasks = await inScope(tx, scope)
     .select(['tasks.id', 'tasks.title'])
-    .where('tasks.id', 'in', inJson(events.flatMap((event) => event.task ?? [])))
+    .where(
+      'tasks.id',
+      'in',
+      inNumbers(
+        tx,
+        events.flatMap((event) => event.task ?? []),
+      ),
+    )
     .execute()
   const titles = new Map(tasks.map(({ id, title }) => [id, title]))
   return events.flatMap(({ task, at, data }) => {

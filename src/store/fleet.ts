@@ -1,7 +1,6 @@
 import { sql } from 'kysely'
 import type { ActorId } from '../model/actor.ts'
-import { inJson } from './dependency.ts'
-import { type ReadTx, sqlOf } from './handle.ts'
+import { inNumbers, type ReadTx, sqlOf } from './handle.ts'
 import { type Page, type PageInput, pageOf } from './page.ts'
 import { visibleQuestions } from './question.ts'
 import { requestsInSight } from './request.ts'
@@ -57,11 +56,14 @@ export async function fleetAgents(
     .select(
       sql<number>`COALESCE(r.rank, CASE WHEN EXISTS (SELECT 1 FROM tasks t WHERE t.account = a.account
         AND t.claimed_by = 'G' || a.id AND t.claim_until > ${tx.now} AND t.trash IS NULL
-        ${projects ? sql`AND t.project IN ${inJson(projects)}` : sql``}) THEN 2 ELSE 3 END)`.as('rank'),
+        ${projects ? sql`AND t.project IN ${inNumbers(tx, projects)}` : sql``}) THEN 2 ELSE 3 END)`.as(
+        'rank',
+      ),
     )
     .where('a.account', '=', tx.account)
   let query = db.selectFrom(agents.as('f')).selectAll('f')
-  if (filter.agent !== undefined) query = query.where('f.agent', 'is', filter.agent)
+  if (filter.agent !== undefined)
+    query = query.where('f.agent', filter.agent === null ? 'is' : '=', filter.agent)
   if (filter.activeOnly) query = query.where('f.rank', '<', 3)
   const found = await pageOf(tx, query, { by: [sql`f.rank`, sql`f.id`], direction: 'asc' }, page)
   return {
@@ -129,7 +131,9 @@ export async function closedCount(tx: ReadTx, agent: ActorId, since: number): Pr
     .limit(COUNTED)
   const { count } = await sqlOf(tx)
     .selectNoFrom(
-      sql<number>`(SELECT COUNT(*) FROM (${own})) + (SELECT COUNT(*) FROM (${approved}))`.as('count'),
+      sql<number>`(SELECT COUNT(*) FROM (${own}) AS own) + (SELECT COUNT(*) FROM (${approved}) AS approved)`.as(
+        'count',
+      ),
     )
     .executeTakeFirstOrThrow()
   return count

@@ -1,7 +1,8 @@
-import type { Kysely } from 'kysely'
+import type { Kysely, RawBuilder } from 'kysely'
 import type { Actor } from '../model/actor.ts'
 import type { NewEvent, StoredEvent } from '../model/event.ts'
 import type { Kind } from '../model/id.ts'
+import type { Dialect } from './dialect.ts'
 import type { Database } from './tables.ts'
 
 const HANDLE = Symbol('handle')
@@ -33,6 +34,7 @@ export interface DestroyTx extends WriteTx {
 
 interface Handle {
   readonly db: Kysely<Database>
+  readonly dialect: Dialect
   readonly tool: string
   readonly tx: string
   readonly seal: (text: string) => string
@@ -49,6 +51,21 @@ export function sqlOf(tx: WriteTx): Kysely<Database>
 export function sqlOf(tx: ReadTx): Reader
 export function sqlOf(tx: ReadTx): unknown {
   return tx[HANDLE].db
+}
+
+/** What this transaction's engine says in its own words. */
+export function dialectOf(tx: ReadTx): Dialect {
+  return tx[HANDLE].dialect
+}
+
+/** A list of numbers as one parameter, for `in`. */
+export function inNumbers(tx: ReadTx, list: readonly number[]): RawBuilder<number> {
+  return dialectOf(tx).numbers(list)
+}
+
+/** A list of texts as one parameter, for `in`. */
+export function inTexts(tx: ReadTx, list: readonly string[]): RawBuilder<string> {
+  return dialectOf(tx).texts(list)
 }
 
 /** The tool in whose name the transaction runs: the tool column of events. */

@@ -3,8 +3,7 @@ import { AppError, notFound } from '../model/error.ts'
 import { formatId } from '../model/id.ts'
 import { fold, nearest } from '../model/suggest.ts'
 import { isClosed, LIMITS } from '../model/task.ts'
-import { inJson } from './dependency.ts'
-import { type DestroyTx, emit, type ReadTx, sqlOf, type WriteTx } from './handle.ts'
+import { type DestroyTx, emit, inNumbers, type ReadTx, sqlOf, type WriteTx } from './handle.ts'
 import { type Page, type PageInput, pageOf } from './page.ts'
 import type { Row } from './tables.ts'
 import { visibleTasks } from './task.ts'
@@ -68,7 +67,7 @@ export async function labelsOf(tx: ReadTx, tasks: readonly number[]): Promise<Ma
     )
     .select(['tl.task', 'l.name'])
     .where('tl.account', '=', tx.account)
-    .where('tl.task', 'in', inJson(tasks))
+    .where('tl.task', 'in', inNumbers(tx, tasks))
     .where('tl.removed_at', 'is', null)
     .where('tl.trash', 'is', null)
     .orderBy('tl.label')

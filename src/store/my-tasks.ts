@@ -1,8 +1,7 @@
 import { sql } from 'kysely'
 import type { ActorId } from '../model/actor.ts'
 import { invalid } from '../model/error.ts'
-import { inJson } from './dependency.ts'
-import { type ReadTx, sqlOf } from './handle.ts'
+import { inNumbers, type ReadTx, sqlOf } from './handle.ts'
 import { type Page, type PageInput, pageOf } from './page.ts'
 import type { Row } from './tables.ts'
 import { visibleTasks } from './task.ts'
@@ -36,17 +35,21 @@ export async function myTasks(
 ): Promise<Page<MyTask>> {
   const begun = await begunTasks(tx)
   const ids = [...begun.keys()]
-  // The plus keeps SQLite from walking the whole account by due date: the caller's own tasks are fewer.
+  // An expression keeps the planner from walking the whole account by due date: the caller's own tasks are fewer.
   const due = (query: ReturnType<typeof visibleTasks>) =>
-    filter.dueBefore === undefined ? query : query.where(sql<boolean>`+tasks.due < ${filter.dueBefore}`)
+    filter.dueBefore === undefined ? query : query.where(sql<boolean>`tasks.due || '' < ${filter.dueBefore}`)
   const limit = Math.min(page.limit ?? 25, 100)
   const from = readPlace(page.cursor)
 
-  const ranks = JSON.stringify(ids.map((id) => [id, REASONS.indexOf(begun.get(id)!.reason)]))
-  const rank = sql`(SELECT value ->> 1 FROM json_each(${ranks}) WHERE value ->> 0 = tasks.id)`
+  const because = (reason: Reason) =>
+    inNumbers(
+      tx,
+      ids.filter((id) => begun.get(id)!.reason === reason),
+    )
+  const rank = sql`CASE WHEN tasks.id IN ${because('sent_back')} THEN 0 WHEN tasks.id IN ${because('claimed')} THEN 1 ELSE 2 END`
   const first = await pageOf(
     tx,
-    due(visibleTasks(tx)).selectAll('tasks').where('tasks.id', 'in', inJson(ids)),
+    due(visibleTasks(tx)).selectAll('tasks').where('tasks.id', 'in', inNumbers(tx, ids)),
     { by: [rank, ...URGENCY.by], direction: 'asc' },
     { limit, cursor: from.part === 'begun' ? from.cursor : undefined },
   )
@@ -57,7 +60,7 @@ export async function myTasks(
       .selectAll('tasks')
       .where('tasks.assignee', '=', tx.actor.id as ActorId)
       .where(sql<boolean>`tasks.status NOT IN ('done', 'cancelled')`)
-      .where('tasks.id', 'not in', inJson(ids)),
+      .where('tasks.id', 'not in', inNumbers(tx, ids)),
     URGENCY,
     // The least page has one row, which is left for the next one where the first part has filled this one.
     { limit: Math.max(limit - shown.length, 1), cursor: from.part === 'assigned' ? from.cursor : undefined },
@@ -145,7 +148,7 @@ export async function openSubtaskCounts(tx: ReadTx, tasks: readonly number[]): P
     .selectFrom('tasks')
     .select(({ fn }) => ['parent', fn.countAll<number>().as('count')])
     .where('account', '=', tx.account)
-    .where('parent', 'in', inJson(tasks))
+    .where('parent', 'in', inNumbers(tx, tasks))
     .where('trash', 'is', null)
     .where('status', 'not in', ['done', 'cancelled'])
     .groupBy('parent')

@@ -1,6 +1,5 @@
 import type { ActorId } from '../model/actor.ts'
-import { inJson } from './dependency.ts'
-import { type ReadTx, sqlOf } from './handle.ts'
+import { inNumbers, type ReadTx, sqlOf } from './handle.ts'
 import { newsOf } from './notification.ts'
 
 /**
@@ -27,7 +26,7 @@ export async function newsOn(tx: ReadTx, tasks: readonly number[]): Promise<Map<
     .where('account', '=', tx.account)
     .where('recipient', '=', tx.actor.id as ActorId)
     .where('read_at', 'is', null)
-    .where('task', 'in', inJson(tasks))
+    .where('task', 'in', inNumbers(tx, tasks))
     .orderBy('id')
     .execute()
   return new Map(rows.map((row) => [row.task!, row.kind]))

@@ -2,8 +2,7 @@ import { sql } from 'kysely'
 import type { ActorId } from '../model/actor.ts'
 import { notFound } from '../model/error.ts'
 import { formatId } from '../model/id.ts'
-import { inJson } from './dependency.ts'
-import { emit, nextNumber, type ReadTx, sqlOf, type WriteTx } from './handle.ts'
+import { emit, inNumbers, nextNumber, type ReadTx, sqlOf, type WriteTx } from './handle.ts'
 import { type Page, type PageInput, pageOf } from './page.ts'
 import type { Row } from './tables.ts'
 
@@ -66,10 +65,10 @@ export function newsOf(tx: ReadTx, unreadOnly: boolean) {
     .$if(projects !== undefined, (query) =>
       query.where((eb) =>
         eb.or([
-          eb('t.project', 'in', inJson(projects!)),
+          eb('t.project', 'in', inNumbers(tx, projects!)),
           eb.and([
             eb('n.task', 'is', null),
-            eb.or([eb('e.project', 'in', inJson(projects!)), eb('n.kind', 'in', [...PERSONAL])]),
+            eb.or([eb('e.project', 'in', inNumbers(tx, projects!)), eb('n.kind', 'in', [...PERSONAL])]),
           ]),
         ]),
       ),
@@ -102,7 +101,14 @@ export async function markRead(tx: WriteTx, upTo: number): Promise<number> {
     .updateTable('notifications')
     .set({ read_at: tx.now })
     .where('account', '=', tx.account)
-    .where('id', 'in', inJson(unread.map((each) => each.id)))
+    .where(
+      'id',
+      'in',
+      inNumbers(
+        tx,
+        unread.map((each) => each.id),
+      ),
+    )
     .execute()
   await emit(tx, {
     kind: 'notifications_read',
@@ -117,7 +123,10 @@ export async function wordsBehind(
   news: readonly { object: string | null }[],
 ): Promise<Map<string, string>> {
   const numbers = (letter: string) =>
-    inJson(news.flatMap(({ object }) => (object?.startsWith(letter) ? [Number(object.slice(1))] : [])))
+    inNumbers(
+      tx,
+      news.flatMap(({ object }) => (object?.startsWith(letter) ? [Number(object.slice(1))] : [])),
+    )
   const comments = await sqlOf(tx)
     .selectFrom('comments')
     .select(['id', 'text'])

@@ -70,7 +70,7 @@ async function count<DB, TB extends keyof DB, O>(
     .select(sql<number>`1`.as('one'))
     .limit(COUNTED + 1)
   const { n } = await sqlOf(tx)
-    .selectNoFrom(sql<number>`(SELECT COUNT(*) FROM (${bounded}))`.as('n'))
+    .selectNoFrom(sql<number>`(SELECT COUNT(*) FROM (${bounded}) AS counted)`.as('n'))
     .executeTakeFirstOrThrow()
   return n > COUNTED ? { atLeast: COUNTED } : { total: n }
 }

@@ -1,7 +1,6 @@
 import { sql } from 'kysely'
 import { addDays, instantOf, today } from '../model/zone.ts'
-import { inJson } from './dependency.ts'
-import { type ReadTx, sqlOf } from './handle.ts'
+import { inNumbers, type ReadTx, sqlOf } from './handle.ts'
 import { openTasksOf } from './project-summary.ts'
 import type { Row } from './tables.ts'
 import { visibleTasks } from './task.ts'
@@ -87,7 +86,7 @@ async function waitingSpans(tx: ReadTx, project: number, since: number): Promise
     .limit(LOOKED_AT)
     .execute()
   const tasks = new Map([...open, ...closed].map((task) => [task.id, task]))
-  const ids = inJson([...tasks.keys()])
+  const ids = inNumbers(tx, [...tasks.keys()])
   const requests = await sqlOf(tx)
     .selectFrom('requests')
     .select(['task', 'asked_at as from', 'decided_at as to'])

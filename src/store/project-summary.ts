@@ -2,8 +2,8 @@ import type { ActorId } from '../model/actor.ts'
 import { fold } from '../model/suggest.ts'
 import { OPEN_STATUSES } from '../model/task.ts'
 import { holderOf } from './claim.ts'
-import { inJson, openDependencies } from './dependency.ts'
-import { type ReadTx, sqlOf } from './handle.ts'
+import { openDependencies } from './dependency.ts'
+import { inNumbers, type ReadTx, sqlOf } from './handle.ts'
 import type { Row } from './tables.ts'
 import { visibleTasks } from './task.ts'
 
@@ -104,7 +104,7 @@ async function labelsIn(tx: ReadTx, tasks: readonly number[]): Promise<{ name: s
     )
     .select((eb) => ['l.name', eb.fn.countAll<number>().as('tasks')])
     .where('tl.account', '=', tx.account)
-    .where('tl.task', 'in', inJson(tasks))
+    .where('tl.task', 'in', inNumbers(tx, tasks))
     .where('tl.removed_at', 'is', null)
     .where('tl.trash', 'is', null)
     .groupBy('l.name')

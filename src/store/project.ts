@@ -4,8 +4,7 @@ import { AppError, conflict, invalid, notFound } from '../model/error.ts'
 import { formatId } from '../model/id.ts'
 import { fold } from '../model/suggest.ts'
 import { guardMeaning, meaningChanged, type Stale } from './content.ts'
-import { inJson } from './dependency.ts'
-import { type DestroyTx, emit, nextNumber, type ReadTx, sqlOf, type WriteTx } from './handle.ts'
+import { type DestroyTx, emit, inNumbers, nextNumber, type ReadTx, sqlOf, type WriteTx } from './handle.ts'
 import { type Page, type PageInput, pageOf } from './page.ts'
 import { indexText } from './search-index.ts'
 import { refuseOutOfSight, sees } from './sight.ts'
@@ -233,7 +232,7 @@ export async function trashProject(
     .updateTable('tasks')
     .set({ trash: entry })
     .where('account', '=', tx.account)
-    .where('id', 'in', inJson([...going]))
+    .where('id', 'in', inNumbers(tx, [...going]))
     .execute()
   await updateProject(tx, project.id, { trash: entry })
   const stale: Stale[] = []
@@ -309,7 +308,7 @@ async function parentsLeft(
     .selectFrom('tasks')
     .selectAll()
     .where('account', '=', tx.account)
-    .where('id', 'in', inJson(staying))
+    .where('id', 'in', inNumbers(tx, staying))
     .where('trash', 'is', null)
     .execute()
 }

@@ -2,8 +2,8 @@ import { sql } from 'kysely'
 import { conflict, invalid, notFound } from '../model/error.ts'
 import { formatId } from '../model/id.ts'
 import { meaningChanged } from './content.ts'
-import { inJson } from './dependency.ts'
-import { type DestroyTx, emit, sqlOf } from './handle.ts'
+import { type DestroyTx, emit, inNumbers, sqlOf } from './handle.ts'
+import { dropFromIndex } from './search-index.ts'
 import type { Row } from './tables.ts'
 
 /** What a purge removed for good. */
@@ -91,7 +91,11 @@ async function purgeTasks(tx: DestroyTx, tasks: readonly Row<'tasks'>[]): Promis
     .where(
       'run',
       'in',
-      db.selectFrom('runs').select('id').where('account', '=', tx.account).where('task', 'in', inJson(ids)),
+      db
+        .selectFrom('runs')
+        .select('id')
+        .where('account', '=', tx.account)
+        .where('task', 'in', inNumbers(tx, ids)),
     )
     .execute()
   await db
@@ -104,38 +108,46 @@ async function purgeTasks(tx: DestroyTx, tasks: readonly Row<'tasks'>[]): Promis
         .selectFrom('artifacts')
         .select('id')
         .where('account', '=', tx.account)
-        .where('task', 'in', inJson(ids)),
+        .where('task', 'in', inNumbers(tx, ids)),
     )
     .execute()
-  await dropFromIndex(tx, sql`task IN ${inJson(ids)}`)
+  await dropFromIndex(tx, sql`task IN ${inNumbers(tx, ids)}`)
   for (const table of PARTS) {
-    await db.deleteFrom(table).where('account', '=', tx.account).where('task', 'in', inJson(ids)).execute()
+    await db
+      .deleteFrom(table)
+      .where('account', '=', tx.account)
+      .where('task', 'in', inNumbers(tx, ids))
+      .execute()
   }
   await db
     .deleteFrom('dependencies')
     .where('account', '=', tx.account)
-    .where('depends_on', 'in', inJson(ids))
+    .where('depends_on', 'in', inNumbers(tx, ids))
     .execute()
   await db
     .updateTable('tasks')
     .set({ blocked_by: null })
     .where('account', '=', tx.account)
-    .where('blocked_by', 'in', inJson(ids))
+    .where('blocked_by', 'in', inNumbers(tx, ids))
     .execute()
   await db
     .updateTable('events')
     .set({ data: null })
     .where('account', '=', tx.account)
-    .where('task', 'in', inJson(ids))
+    .where('task', 'in', inNumbers(tx, ids))
     .execute()
-  await db.deleteFrom('trash').where('account', '=', tx.account).where('task', 'in', inJson(ids)).execute()
+  await db
+    .deleteFrom('trash')
+    .where('account', '=', tx.account)
+    .where('task', 'in', inNumbers(tx, ids))
+    .execute()
 
   const signed = await db
     .selectFrom('sign_offs')
     .select('task')
     .distinct()
     .where('account', '=', tx.account)
-    .where('task', 'in', inJson(ids))
+    .where('task', 'in', inNumbers(tx, ids))
     .execute()
   const kept = signed.map((each) => each.task)
   const gone = ids.filter((id) => !kept.includes(id))
@@ -143,9 +155,13 @@ async function purgeTasks(tx: DestroyTx, tasks: readonly Row<'tasks'>[]): Promis
   await db
     .deleteFrom('requests')
     .where('account', '=', tx.account)
-    .where('task', 'in', inJson(gone))
+    .where('task', 'in', inNumbers(tx, gone))
     .execute()
-  await db.deleteFrom('tasks').where('account', '=', tx.account).where('id', 'in', inJson(gone)).execute()
+  await db
+    .deleteFrom('tasks')
+    .where('account', '=', tx.account)
+    .where('id', 'in', inNumbers(tx, gone))
+    .execute()
   return kept
 }
 
@@ -204,8 +220,8 @@ async function detach(tx: DestroyTx, from: 'parent' | 'project', ids: readonly n
     .selectFrom('tasks')
     .selectAll()
     .where('account', '=', tx.account)
-    .where(from, 'in', inJson(ids))
-    .where('id', 'not in', from === 'parent' ? inJson(ids) : inJson([]))
+    .where(from, 'in', inNumbers(tx, ids))
+    .where('id', 'not in', from === 'parent' ? inNumbers(tx, ids) : inNumbers(tx, []))
     .execute()
   for (const task of others) {
     await meaningChanged(tx, task, { [from]: null, version: task.version + 1 })
@@ -257,15 +273,4 @@ async function forgetTexts(tx: DestroyTx, object: string): Promise<void> {
     .where('account', '=', tx.account)
     .where('object', '=', object)
     .execute()
-}
-
-type Where = ReturnType<typeof sql>
-
-/** Takes things out of the full-text index; `where` is over search_docs. */
-async function dropFromIndex(tx: DestroyTx, where: Where): Promise<void> {
-  const db = sqlOf(tx)
-  const docs = sql`SELECT doc FROM search_docs WHERE account = ${tx.account} AND ${where}`
-  await sql`DELETE FROM search_words WHERE rowid IN (${docs})`.execute(db)
-  await sql`DELETE FROM search_parts WHERE rowid IN (${docs})`.execute(db)
-  await sql`DELETE FROM search_docs WHERE account = ${tx.account} AND ${where}`.execute(db)
 }

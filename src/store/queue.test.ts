@@ -1,9 +1,13 @@
+import { randomUUID } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
+import type { Done } from './engine.ts'
+import { groupCommit } from './group-commit.ts'
 import { writeQueue } from './queue.ts'
 import { openSqlite, type SqliteConnection } from './sqlite.ts'
+import { kysely } from './sqlite-engine.ts'
 
 let dir: string
 let db: SqliteConnection
@@ -18,14 +22,23 @@ afterEach(() => {
   rmSync(dir, { recursive: true })
 })
 
+const SCOPE = { account: 1, kind: 'agent', effect: 'write' } as const
+
+/** The queue of a store, on the bare connection. */
+function queueOf(waitMs: number) {
+  const options = { writer: db, db: kysely(db), waitMs, randomId: randomUUID, act: () => {}, tell: () => {} }
+  const { push } = writeQueue(groupCommit(options))
+  return { push: (run: () => Promise<Done<string>>) => push(SCOPE, run) }
+}
+
 const insert = (text: string) => async () => {
   db.prepare('INSERT INTO notes VALUES (?)').run([text])
-  return { value: text, settled: () => {} }
+  return { value: text, events: [] }
 }
 const count = () => db.value('SELECT COUNT(*) FROM notes')
 
 it('answers its whole batch as unavailable where SQLite gave the transaction up, and goes on', async () => {
-  const queue = writeQueue(db, 100)
+  const queue = queueOf(100)
   const giveUp = async () => {
     // What SQLite does by itself when the disk is full.
     db.exec('ROLLBACK')
@@ -49,7 +62,7 @@ it('answers its whole batch as unavailable where SQLite gave the transaction up,
 
 it('takes nothing that is too large for the disk, and goes on with what fits', async () => {
   db.exec('PRAGMA max_page_count = 200')
-  const queue = writeQueue(db, 100)
+  const queue = queueOf(100)
   const large = 'x'.repeat(300_000)
   const outcomes = await Promise.allSettled(Array.from({ length: 6 }, () => queue.push(insert(large))))
   const taken = outcomes.filter((each) => each.status === 'fulfilled').length
@@ -61,7 +74,7 @@ it('takes nothing that is too large for the disk, and goes on with what fits', a
 it('gives up after its time while another process holds the file, and says that a retry is safe', async () => {
   const other = openSqlite(join(dir, 'test.db'), 'write')
   other.exec('BEGIN IMMEDIATE')
-  const queue = writeQueue(db, 50)
+  const queue = queueOf(50)
   await expect(queue.push(insert('late'))).rejects.toMatchObject({
     code: 'unavailable',
     details: { retry: true },

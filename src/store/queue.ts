@@ -1,30 +1,35 @@
+import type { Kysely } from 'kysely'
 import { AppError } from '../model/error.ts'
-import type { SqliteConnection } from './sqlite.ts'
+import type { Done, Scope } from './engine.ts'
+import type { Database } from './tables.ts'
 
 /** Most jobs that share one commit. */
 const BATCH = 64
 
-interface Job {
-  run(): Promise<{ value: unknown; settled(): void }>
+/** One caller's write, as it waits. */
+export interface Job {
+  scope: Scope
+  run(db: Kysely<Database>, tx: string): Promise<Done<unknown>>
   resolve(value: unknown): void
   reject(error: unknown): void
 }
 
-type Outcome = { ok: true; value: unknown; settled(): void } | { ok: false; error: unknown }
+/** What a job came to inside its transaction. Nobody is told before the commit. */
+export type Outcome = ({ ok: true } & Done<unknown>) | { ok: false; error: unknown }
 
 /**
- * One queue for all writes of the process. It drains what waits into one transaction with a savepoint each and answers
- * after the commit, so that many callers share one fsync. Jobs run strictly one after another: run at the same time,
- * the rollback of one would take rows of others.
+ * A queue of writes. It drains what waits into batches and hands them, strictly one after another, to `commitTogether`,
+ * which runs each job in a savepoint of its own and commits once, so that many callers share one fsync. Jobs never run at
+ * the same time: the rollback of one would take rows of others.
  */
-export function writeQueue(writer: SqliteConnection, waitMs: number) {
+export function writeQueue(commitTogether: (jobs: readonly Job[]) => Promise<void>) {
   const waiting: Job[] = []
   let draining: Promise<void> | undefined
 
   async function drain(): Promise<void> {
     try {
       while (waiting.length > 0) {
-        await commitTogether(writer, waiting.splice(0, BATCH), waitMs)
+        await commitTogether(waiting.splice(0, BATCH))
         // A turn of the loop between batches, so that a flood of writes can't starve the sockets.
         if (waiting.length > 0) await new Promise(setImmediate)
       }
@@ -34,9 +39,9 @@ export function writeQueue(writer: SqliteConnection, waitMs: number) {
   }
 
   return {
-    push<T>(run: () => Promise<{ value: T; settled(): void }>): Promise<T> {
+    push<T>(scope: Scope, run: (db: Kysely<Database>, tx: string) => Promise<Done<T>>): Promise<T> {
       return new Promise<T>((resolve, reject) => {
-        waiting.push({ run, resolve: resolve as (value: unknown) => void, reject })
+        waiting.push({ scope, run, resolve: resolve as (value: unknown) => void, reject })
         draining ??= Promise.resolve().then(drain)
       })
     },
@@ -46,72 +51,27 @@ export function writeQueue(writer: SqliteConnection, waitMs: number) {
   }
 }
 
-/** One batch: every job in a savepoint of its own, one commit for all, and nobody told before it. */
-async function commitTogether(writer: SqliteConnection, jobs: readonly Job[], waitMs: number): Promise<void> {
-  const outcomes: Outcome[] = []
-  try {
-    await begin(writer, waitMs)
-    for (const job of jobs) outcomes.push(await attempt(writer, job))
-    writer.exec('COMMIT')
-  } catch (error) {
-    rollBack(writer)
-    for (const job of jobs) job.reject(unavailable(error))
-    return
-  }
+export type WriteQueue = ReturnType<typeof writeQueue>
+
+/** Answers the jobs of a batch that was committed. */
+export function settle(
+  jobs: readonly Job[],
+  outcomes: readonly Outcome[],
+  tell: (events: Done<unknown>['events']) => void,
+): void {
   for (const [i, outcome] of outcomes.entries()) {
     if (outcome.ok) {
-      outcome.settled()
+      tell(outcome.events)
       jobs[i]!.resolve(outcome.value)
-    } else jobs[i]!.reject(outcome.error)
+    } else jobs[i]!.reject(explain(outcome.error))
   }
 }
 
-/**
- * Runs a job in its savepoint. Throws where the savepoint itself is gone: SQLite has then rolled the whole batch back, as it
- * does when the disk is full.
- */
-async function attempt(writer: SqliteConnection, job: Job): Promise<Outcome> {
-  writer.exec('SAVEPOINT job')
-  let done: Awaited<ReturnType<Job['run']>>
-  try {
-    done = await job.run()
-  } catch (error) {
-    writer.exec('ROLLBACK TO job')
-    writer.exec('RELEASE job')
-    return { ok: false, error: explain(error) }
-  }
-  writer.exec('RELEASE job')
-  return { ok: true, ...done }
-}
-
-/** Tries and backs off: SQLite's own busy timeout blocks the event loop and lets one process starve another. */
-async function begin(writer: SqliteConnection, waitMs: number): Promise<void> {
-  const until = performance.now() + waitMs
-  for (;;) {
-    try {
-      writer.exec('BEGIN IMMEDIATE')
-      return
-    } catch (error) {
-      if (!isBusy(error) || performance.now() > until) throw unavailable(error)
-      await new Promise((resolve) => setTimeout(resolve, Math.random() * 2))
-    }
-  }
-}
-
-function rollBack(writer: SqliteConnection): void {
-  try {
-    writer.exec('ROLLBACK')
-  } catch {
-    // SQLite has already rolled back, as it does when the disk is full.
-  }
-}
-
-const isBusy = (error: unknown): boolean =>
-  error instanceof Error && /database is locked|SQLITE_BUSY/.test(error.message)
-
-function unavailable(cause: unknown): AppError {
+/** Nothing was written, and the same call may be sent again. */
+export function unavailable(cause: unknown): AppError {
   const error = new AppError('unavailable', 'The store could not take the write; nothing was written.', {
     retry: true,
+    written: false,
     next: 'Send the same call again in a moment.',
   })
   error.cause = cause

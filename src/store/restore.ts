@@ -5,9 +5,8 @@ import { isClosed } from '../model/task.ts'
 import { artifactById } from './artifact.ts'
 import { storedComment } from './comment.ts'
 import { guardMeaning, meaningChanged, type Stale, storedTask } from './content.ts'
-import { inJson } from './dependency.ts'
 import { ringFrom } from './dependency-graph.ts'
-import { emit, type ReadTx, sqlOf, type WriteTx } from './handle.ts'
+import { emit, inNumbers, type ReadTx, sqlOf, type WriteTx } from './handle.ts'
 import { keyOf, storedLabel } from './label.ts'
 import { projectById, projectInTrash, refuseTaken } from './project.ts'
 import { seesView, storedView } from './saved-view.ts'
@@ -187,7 +186,14 @@ async function settleTasks(
     .selectFrom('tasks')
     .selectAll()
     .where('account', '=', tx.account)
-    .where('id', 'in', inJson(tops.map((task) => task.parent!)))
+    .where(
+      'id',
+      'in',
+      inNumbers(
+        tx,
+        tops.map((task) => task.parent!),
+      ),
+    )
     .execute()
   for (const parent of parents) {
     const shown = shownTask(tx, parent)
@@ -218,7 +224,7 @@ async function refuseGoneProjects(
     .selectFrom('projects')
     .select(['id', 'trash', 'archived_at'])
     .where('account', '=', tx.account)
-    .where('id', 'in', inJson(ids))
+    .where('id', 'in', inNumbers(tx, ids))
     .execute()
   for (const project of projects) {
     const shown = formatId('project', project.id)

@@ -1,6 +1,5 @@
 import { formatId } from '../model/id.ts'
-import { inJson } from './dependency.ts'
-import { emit, type ReadTx, sqlOf, type WriteTx } from './handle.ts'
+import { emit, inNumbers, type ReadTx, sqlOf, type WriteTx } from './handle.ts'
 import type { Row } from './tables.ts'
 
 /** What an agent writes into the log of its run. */
@@ -117,7 +116,7 @@ export async function stepsInProgress(
     .selectFrom('steps')
     .selectAll()
     .where('account', '=', tx.account)
-    .where('task', 'in', inJson(tasks))
+    .where('task', 'in', inNumbers(tx, tasks))
     .where('status', '=', 'in_progress')
     .where('trash', 'is', null)
     .orderBy('position', 'desc')

@@ -112,7 +112,8 @@ export interface RunFilter {
 export function listRuns(tx: ReadTx, filter: RunFilter, page: PageInput): Promise<Page<RunOnTask>> {
   let query = visibleRuns(tx)
   if (filter.task !== undefined) query = query.where('runs.task', '=', filter.task)
-  if (filter.agent !== undefined) query = query.where('runs.agent', 'is', filter.agent)
+  if (filter.agent !== undefined)
+    query = query.where('runs.agent', filter.agent === null ? 'is' : '=', filter.agent)
   if (filter.since !== undefined) query = query.where('runs.started_at', '>=', filter.since)
   if (filter.states !== undefined) {
     query = query.where(stateOfRun(tx.now), 'in', [...filter.states])

@@ -4,7 +4,7 @@ import { AppError, conflict, invalid, notFound } from '../model/error.ts'
 import { parseId } from '../model/id.ts'
 import { NAME_LIMIT } from '../model/label.ts'
 import { fold, nearest } from '../model/suggest.ts'
-import { type DestroyTx, emit, type ReadTx, sqlOf } from './handle.ts'
+import { type DestroyTx, emit, inTexts, type ReadTx, sqlOf } from './handle.ts'
 import { type Page, type PageInput, pageOf } from './page.ts'
 import { sees } from './sight.ts'
 import type { Row } from './tables.ts'
@@ -57,7 +57,7 @@ export async function viewPage(tx: ReadTx, page: PageInput): Promise<Page<Row<'v
     .selectAll()
     .where('account', '=', tx.account)
     .where('trash', 'is', null)
-    .where('name_key', 'not in', sql<string>`(SELECT value FROM json_each(${JSON.stringify(unseen)}))`)
+    .where('name_key', 'not in', inTexts(tx, unseen))
   return pageOf(tx, query, { by: [sql`views.name_key`], direction: 'asc' }, page)
 }
 

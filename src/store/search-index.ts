@@ -1,6 +1,7 @@
-import { sql } from 'kysely'
-import { partsOf, wordsOf } from '../model/search.ts'
-import { sqlOf, type WriteTx } from './handle.ts'
+import { type RawBuilder, sql } from 'kysely'
+import { partsOf, piecesOf, piecesOfTerm, type Term, wordsOf } from '../model/search.ts'
+import { fold } from '../model/suggest.ts'
+import { dialectOf, inTexts, type ReadTx, sqlOf, type WriteTx } from './handle.ts'
 
 export type SearchKind = 'task' | 'step' | 'comment' | 'project' | 'run' | 'artifact'
 
@@ -10,6 +11,101 @@ export interface SearchPlace {
   project?: number | null
 }
 
+/**
+ * Full text, which the engines keep each in its own way: SQLite in two FTS5 indexes beside `search_docs`, one of words and
+ * one of word parts; PostgreSQL in `search_docs` itself, as the folded text and its pieces under a GIN index.
+ */
+interface SearchEngine {
+  put(
+    tx: WriteTx,
+    kind: SearchKind,
+    object: number,
+    place: Required<SearchPlace>,
+    text: string,
+  ): Promise<void>
+  /** What `where` over `search_docs` names is forgotten. */
+  drop(tx: WriteTx, where: RawBuilder<unknown>): Promise<void>
+  /** The documents `d` with all of the terms: what stands between FROM and the rest of the conditions. */
+  documentsWith(tx: ReadTx, terms: readonly Term[]): RawBuilder<unknown>
+  newestFirst(terms: readonly Term[]): RawBuilder<unknown>
+}
+
+const IN_SQLITE: SearchEngine = {
+  async put(tx, kind, object, place, text) {
+    const db = sqlOf(tx)
+    const found = await db
+      .selectFrom('search_docs')
+      .select('doc')
+      .where('account', '=', tx.account)
+      .where('kind', '=', kind)
+      .where('object', '=', object)
+      .executeTakeFirst()
+    const row = { ...place, at: tx.now }
+    const doc =
+      found?.doc ??
+      (
+        await db
+          .insertInto('search_docs')
+          .values({ account: tx.account, kind, object, ...row })
+          .returning('doc')
+          .executeTakeFirstOrThrow()
+      ).doc
+    if (found) {
+      await db.updateTable('search_docs').set(row).where('doc', '=', doc).execute()
+      await sql`DELETE FROM search_words WHERE rowid = ${doc}`.execute(db)
+      await sql`DELETE FROM search_parts WHERE rowid = ${doc}`.execute(db)
+    }
+    await sql`INSERT INTO search_words (rowid, text) VALUES (${doc}, ${wordsOf(text)})`.execute(db)
+    await sql`INSERT INTO search_parts (rowid, text) VALUES (${doc}, ${partsOf(text)})`.execute(db)
+  },
+  async drop(tx, where) {
+    const db = sqlOf(tx)
+    const docs = sql`SELECT doc FROM search_docs WHERE account = ${tx.account} AND ${where}`
+    await sql`DELETE FROM search_words WHERE rowid IN (${docs})`.execute(db)
+    await sql`DELETE FROM search_parts WHERE rowid IN (${docs})`.execute(db)
+  },
+  documentsWith(_tx, terms) {
+    const [first, second] = indexesFor(terms)
+    // CROSS JOIN keeps the index of words in front, so that the newest come first and the search stops when it has enough.
+    return sql`${first!.table} CROSS JOIN search_docs AS d ON d.doc = ${first!.table}.rowid
+      WHERE ${first!.table} MATCH ${first!.match}
+        ${second ? sql`AND d.doc IN (SELECT rowid FROM ${second.table} WHERE ${second.table} MATCH ${second.match})` : sql``}`
+  },
+  newestFirst: (terms) => sql`${indexesFor(terms)[0]!.table}.rowid DESC`,
+}
+
+function indexesFor(terms: readonly Term[]) {
+  return (['words', 'parts'] as const).flatMap((index) => {
+    const match = terms.filter((term) => term.index === index).map((term) => term.match)
+    return match.length > 0 ? [{ table: sql.table(`search_${index}`), match: match.join(' ') }] : []
+  })
+}
+
+const IN_POSTGRES: SearchEngine = {
+  async put(tx, kind, object, place, text) {
+    const pieces = inTexts(tx, own(tx, [...piecesOf(text)]))
+    await sql`INSERT INTO search_docs (account, kind, object, task, project, at, folded, pieces)
+      VALUES (${tx.account}, ${kind}, ${object}, ${place.task}, ${place.project}, ${tx.now}, ${fold(text)}, ARRAY${pieces})
+      ON CONFLICT (account, kind, object) DO UPDATE SET task = excluded.task, project = excluded.project,
+        at = excluded.at, folded = excluded.folded, pieces = excluded.pieces`.execute(sqlOf(tx))
+  },
+  async drop() {},
+  documentsWith(tx, terms) {
+    // Row-level security would keep the planner from the index of pieces, so a function looks there for us, in the own account.
+    const pieces = inTexts(tx, own(tx, [...new Set(terms.flatMap(piecesOfTerm))]))
+    const whole = terms.filter((term) => piecesOfTerm(term).length > 1)
+    return sql`done_documents(ARRAY${pieces}) AS d
+      WHERE ${sql.join([sql`1 = 1`, ...whole.map((term) => sql`position(${term.folded} in d.folded) > 0`)], sql` AND `)}`
+  },
+  newestFirst: () => sql`d.doc DESC`,
+}
+
+/** Pieces carry the account, so that an index that all accounts share is read in one account's part alone. */
+const own = (tx: ReadTx, pieces: readonly string[]): string[] =>
+  pieces.map((piece) => `${tx.account} ${piece}`)
+
+const engineOf = (tx: ReadTx): SearchEngine => (dialectOf(tx).engine === 'sqlite' ? IN_SQLITE : IN_POSTGRES)
+
 /** Puts the words of a thing into the index, in place of what stood there for it. */
 export async function indexText(
   tx: WriteTx,
@@ -18,30 +114,22 @@ export async function indexText(
   place: SearchPlace,
   texts: readonly (string | null | undefined)[],
 ): Promise<void> {
-  const db = sqlOf(tx)
-  const text = texts.filter(Boolean).join('\n')
-  const found = await db
-    .selectFrom('search_docs')
-    .select('doc')
-    .where('account', '=', tx.account)
-    .where('kind', '=', kind)
-    .where('object', '=', object)
-    .executeTakeFirst()
-  const row = { task: place.task ?? null, project: place.project ?? null, at: tx.now }
-  const doc =
-    found?.doc ??
-    (
-      await db
-        .insertInto('search_docs')
-        .values({ account: tx.account, kind, object, ...row })
-        .returning('doc')
-        .executeTakeFirstOrThrow()
-    ).doc
-  if (found) {
-    await db.updateTable('search_docs').set(row).where('doc', '=', doc).execute()
-    await sql`DELETE FROM search_words WHERE rowid = ${doc}`.execute(db)
-    await sql`DELETE FROM search_parts WHERE rowid = ${doc}`.execute(db)
-  }
-  await sql`INSERT INTO search_words (rowid, text) VALUES (${doc}, ${wordsOf(text)})`.execute(db)
-  await sql`INSERT INTO search_parts (rowid, text) VALUES (${doc}, ${partsOf(text)})`.execute(db)
+  const { task = null, project = null } = place
+  await engineOf(tx).put(tx, kind, object, { task, project }, texts.filter(Boolean).join('\n'))
+}
+
+/** Takes things out of the index; `where` is over search_docs. */
+export async function dropFromIndex(tx: WriteTx, where: RawBuilder<unknown>): Promise<void> {
+  await engineOf(tx).drop(tx, where)
+  await sql`DELETE FROM search_docs WHERE account = ${tx.account} AND ${where}`.execute(sqlOf(tx))
+}
+
+/** The documents `d` that hold all of the terms, one or more: what follows FROM, up to the first AND. */
+export function documentsWith(tx: ReadTx, terms: readonly Term[]): RawBuilder<unknown> {
+  return engineOf(tx).documentsWith(tx, terms)
+}
+
+/** The order of {@link documentsWith} in which the newest come first. */
+export function newestFirst(tx: ReadTx, terms: readonly Term[]): RawBuilder<unknown> {
+  return engineOf(tx).newestFirst(terms)
 }

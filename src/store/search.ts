@@ -1,9 +1,8 @@
 import { sql } from 'kysely'
 import { type Term, titleScore } from '../model/search.ts'
-import { inJson } from './dependency.ts'
-import { type ReadTx, sqlOf } from './handle.ts'
+import { inNumbers, inTexts, type ReadTx, sqlOf } from './handle.ts'
 import { type Page, type PageInput, readCursor, tagOf, writeCursor } from './page.ts'
-import type { SearchKind } from './search-index.ts'
+import { documentsWith, newestFirst, type SearchKind } from './search-index.ts'
 import type { Row } from './tables.ts'
 
 interface SearchFilter {
@@ -61,21 +60,13 @@ async function searchHits(
   const { projects } = tx.actor
   const narrowed = filter.project === undefined ? projects : [filter.project]
   const inProjects = (column: string) =>
-    narrowed === undefined ? sql`1` : sql`${sql.ref(column)} IN ${inJson(narrowed)}`
-  const matched = (['words', 'parts'] as const).flatMap((index) => {
-    const match = terms.filter((term) => term.index === index).map((term) => term.match)
-    return match.length > 0 ? [{ table: sql.table(`search_${index}`), match: match.join(' ') }] : []
-  })
-  const [first, second] = matched
-  if (!first) return { hits: [], more: false }
-  // CROSS JOIN keeps the index of words in front, so that the newest come first and the search stops when it has enough.
+    narrowed === undefined ? sql`1 = 1` : sql`${sql.ref(column)} IN ${inNumbers(tx, narrowed)}`
+  if (terms.length === 0) return { hits: [], more: false }
   const { rows } = await sql<Omit<Hit, 'score'>>`
     SELECT d.doc, d.kind, d.object, d.task
-    FROM ${first.table} CROSS JOIN search_docs AS d ON d.doc = ${first.table}.rowid
-    WHERE ${first.table} MATCH ${first.match}
-      ${second ? sql`AND d.doc IN (SELECT rowid FROM ${second.table} WHERE ${second.table} MATCH ${second.match})` : sql``}
+    FROM ${documentsWith(tx, terms)}
       AND d.account = ${tx.account}
-      ${filter.kinds ? sql`AND d.kind IN (SELECT value FROM json_each(${JSON.stringify(filter.kinds)}))` : sql``}
+      ${filter.kinds ? sql`AND d.kind IN ${inTexts(tx, filter.kinds)}` : sql``}
       AND CASE d.kind
         WHEN 'project' THEN EXISTS (SELECT 1 FROM projects AS p WHERE p.account = d.account AND p.id = d.object
           AND p.trash IS NULL AND ${inProjects('p.id')})
@@ -86,9 +77,9 @@ async function searchHits(
         WHEN 'step' THEN EXISTS (SELECT 1 FROM steps AS s WHERE s.account = d.account AND s.id = d.object AND s.trash IS NULL)
         WHEN 'comment' THEN EXISTS (SELECT 1 FROM comments AS c WHERE c.account = d.account AND c.id = d.object AND c.trash IS NULL)
         WHEN 'artifact' THEN EXISTS (SELECT 1 FROM artifacts AS f WHERE f.account = d.account AND f.id = d.object AND f.trash IS NULL)
-        ELSE 1
+        ELSE 1 = 1
       END
-    ORDER BY ${first.table}.rowid DESC LIMIT ${MOST_HITS + 1}`.execute(sqlOf(tx))
+    ORDER BY ${newestFirst(tx, terms)} LIMIT ${MOST_HITS + 1}`.execute(sqlOf(tx))
   const found = rows.slice(0, MOST_HITS)
   const titles = await titlesOf(tx, found)
   const hits = found
@@ -111,7 +102,7 @@ async function titlesOf(tx: ReadTx, hits: readonly Omit<Hit, 'score'>[]): Promis
     if (own.size === 0) continue
     const { rows } = await sql<{ id: number; title: string }>`
       SELECT id, ${sql.ref(column)} AS title FROM ${sql.table(table)}
-      WHERE account = ${tx.account} AND id IN ${inJson([...own.keys()])}`.execute(sqlOf(tx))
+      WHERE account = ${tx.account} AND id IN ${inNumbers(tx, [...own.keys()])}`.execute(sqlOf(tx))
     for (const { id, title } of rows) titles.set(own.get(id)!, title)
   }
   return titles
@@ -158,7 +149,7 @@ export async function textsOf(tx: ReadTx, hits: readonly Hit[]): Promise<Map<num
       .selectFrom('notes')
       .select(['run', 'text'])
       .where('account', '=', tx.account)
-      .where('run', 'in', inJson([...runs.keys()]))
+      .where('run', 'in', inNumbers(tx, [...runs.keys()]))
       .orderBy('id', 'desc')
       .execute()
     for (const row of await byId(tx, 'runs', runs)) {
@@ -174,7 +165,7 @@ type Found = 'tasks' | 'steps' | 'comments' | 'projects' | 'artifacts' | 'runs'
 async function byId<T extends Found>(tx: ReadTx, table: T, docs: Map<number, number>): Promise<Row<T>[]> {
   if (docs.size === 0) return []
   const { rows } = await sql<Row<T>>`
-    SELECT * FROM ${sql.table(table)} WHERE account = ${tx.account} AND id IN ${inJson([...docs.keys()])}`.execute(
+    SELECT * FROM ${sql.table(table)} WHERE account = ${tx.account} AND id IN ${inNumbers(tx, [...docs.keys()])}`.execute(
     sqlOf(tx),
   )
   return rows

@@ -1,7 +1,6 @@
 import { AppError } from '../model/error.ts'
 import { formatId } from '../model/id.ts'
-import { inJson } from './dependency.ts'
-import { type ReadTx, sqlOf } from './handle.ts'
+import { inNumbers, type ReadTx, sqlOf } from './handle.ts'
 
 /** What a credential that is narrowed to projects is told of anything outside them (spec: product, "Who acts"). */
 const UNSEEN = { T: 'a task you can’t see', P: 'a project you can’t see' } as const
@@ -35,7 +34,7 @@ export async function shownIds(tx: ReadTx, ids: readonly unknown[]): Promise<(id
     .selectFrom('tasks')
     .select(['id', 'project'])
     .where('account', '=', tx.account)
-    .where('id', 'in', inJson(tasks))
+    .where('id', 'in', inNumbers(tx, tasks))
     .execute()
   const seen = new Set(
     rows.filter(({ project }) => sees(tx, project)).map(({ id }) => formatId('task', id) as unknown),

@@ -6,8 +6,7 @@ import { keyBetween } from '../model/order.ts'
 import { LIMITS, type StepStatus } from '../model/task.ts'
 import { versionConflict } from './conflict.ts'
 import { guardMeaning, meaningChanged, type Stale } from './content.ts'
-import { inJson } from './dependency.ts'
-import { type DestroyTx, emit, nextNumber, type ReadTx, sqlOf, type WriteTx } from './handle.ts'
+import { type DestroyTx, emit, inNumbers, nextNumber, type ReadTx, sqlOf, type WriteTx } from './handle.ts'
 import { addNote } from './note.ts'
 import { indexText } from './search-index.ts'
 import type { Row } from './tables.ts'
@@ -45,7 +44,7 @@ export async function stepCounts(
       eb.fn.countAll<number>().filterWhere('status', 'in', ['done', 'skipped']).as('done'),
     ])
     .where('account', '=', tx.account)
-    .where('task', 'in', inJson(tasks))
+    .where('task', 'in', inNumbers(tx, tasks))
     .where('trash', 'is', null)
     .groupBy('task')
     .execute()

@@ -1,17 +1,8 @@
-import { chmodSync, closeSync, mkdirSync, openSync } from 'node:fs'
-import { join } from 'node:path'
-import { Kysely, SqliteDialect } from 'kysely'
 import type { Actor } from '../model/actor.ts'
 import type { StoredEvent } from '../model/event.ts'
-import { type EventFeed, type EventSource, eventFeed } from './feed.ts'
+import type { Engine, Scope } from './engine.ts'
 import { type DestroyTx, eventsOf, openHandle, type ReadTx, type WriteTx } from './handle.ts'
-import { migrate, verifySchema } from './migrate.ts'
-import { writeQueue } from './queue.ts'
-import { openSqlite, type SqliteConnection } from './sqlite.ts'
-import { EVENT_COLUMNS } from './stream.ts'
-import type { Database } from './tables.ts'
-
-type Effect = 'write' | 'destroy'
+import { openSqliteEngine } from './sqlite-engine.ts'
 
 /** The account's rows, behind transactions. One store a process; several processes may share its file. */
 export interface Store {
@@ -51,184 +42,44 @@ export interface StoreOptions {
   writeWaitMs?: number
 }
 
-/** Who acts on the writer's connection while no job runs; the triggers let nobody by that name through. */
-const NOBODY = { actor: 'none', effect: 'none', tx: 'none' }
-
-/** Opens the embedded database, migrates it, and refuses to start on an altered schema. */
+/** Opens the database, brings its schema up to date, and refuses to start on an altered one. */
 export async function openStore(options: StoreOptions): Promise<Store> {
   const clock = options.clock ?? Date.now
-  const path = prepareFile(options.dir)
-  const writer = openWriter(path, clock(), options.seal)
-  const reader = openSqlite(path, 'read')
-  reader.exec('PRAGMA busy_timeout = 5000')
-  const queries = { write: kysely(writer), read: kysely(reader) }
-  const scope = { ...NOBODY }
-  writer.define('done_actor', () => scope.actor)
-  writer.define('done_effect', () => scope.effect)
-  writer.define('done_tx', () => scope.tx)
+  const engine = await openEngine(options, clock())
 
-  const queue = writeQueue(writer, options.writeWaitMs ?? 10_000)
-  // A connection of its own: the reader may be inside a snapshot in which a newer commit can't be seen.
-  const watcher = openSqlite(path, 'read')
-  const feed = eventFeed(eventsIn(watcher))
-  const looking = watchFile(watcher, feed)
-  let reads: Promise<unknown> = Promise.resolve()
+  function handle(
+    actor: Actor,
+    tool: string,
+    db: Parameters<Parameters<Engine['read']>[1]>[0],
+    tx: string,
+  ): DestroyTx {
+    const { dialect } = engine
+    return openHandle({ db, dialect, tool, tx, seal: options.seal }, actor, clock(), options.site())
+  }
 
-  function run<T>(
-    effect: Effect,
+  function write<T>(
+    effect: Scope['effect'],
     actor: Actor,
     tool: string,
     job: (tx: DestroyTx) => Promise<T>,
   ): Promise<T> {
-    return queue.push(async () => {
-      const name = options.randomId()
-      Object.assign(scope, { actor: actor.kind, effect, tx: name })
-      const tx = openHandle(
-        { db: queries.write, tool, tx: name, seal: options.seal },
-        actor,
-        clock(),
-        options.site(),
-      )
-      try {
-        const value = await job(tx)
-        return { value, settled: () => feed.own(eventsOf(tx)) }
-      } finally {
-        // Between jobs nobody acts: a stray statement on this connection finds no one to act for.
-        Object.assign(scope, NOBODY)
-      }
+    return engine.write({ account: actor.account, kind: actor.kind, effect }, async (db, name) => {
+      const tx = handle(actor, tool, db, name)
+      return { value: await job(tx), events: eventsOf(tx) }
     })
   }
 
   return {
-    read(actor, tool, job) {
-      // One connection, one snapshot at a time: the driver is synchronous, so a turn is as short as its queries.
-      const turn = reads.then(async () => {
-        reader.exec('BEGIN')
-        try {
-          return await job(
-            openHandle(
-              { db: queries.read, tool, tx: 'none', seal: options.seal },
-              actor,
-              clock(),
-              options.site(),
-            ),
-          )
-        } finally {
-          reader.exec('COMMIT')
-        }
-      })
-      reads = turn.catch(() => {})
-      return turn
-    },
-    write: (actor, tool, job) => run('write', actor, tool, job),
-    destroy: (actor, tool, job) => run('destroy', actor, tool, job),
-    onEvents: feed.listen,
-    credentialStamp: stampOf(watcher),
+    read: (actor, tool, job) => engine.read(actor.account, (db) => job(handle(actor, tool, db, 'none'))),
+    write: (actor, tool, job) => write('write', actor, tool, job),
+    destroy: (actor, tool, job) => write('destroy', actor, tool, job),
+    onEvents: engine.feed.listen,
+    credentialStamp: engine.credentialStamp,
     now: clock,
-    async close() {
-      await queue.idle()
-      await reads
-      clearInterval(looking)
-      feed.stop()
-      watcher.close()
-      reader.close()
-      writer.close()
-    },
+    close: engine.close,
   }
 }
 
-/** How often other processes' commits are looked for, in milliseconds. */
-const LOOK_MS = 50
-
-/** Another process's commit shows in `data_version`, which costs a microsecond a look. */
-function watchFile(watcher: SqliteConnection, feed: EventFeed): NodeJS.Timeout {
-  const look = watcher.prepare('PRAGMA data_version')
-  let version: number | undefined
-  return setInterval(() => {
-    if (feed.accounts().length === 0) return
-    const [now] = look.all([]) as { data_version: number }[]
-    if (now!.data_version === version) return
-    version = now!.data_version
-    feed.changed()
-  }, LOOK_MS).unref()
-}
-
-function eventsIn(watcher: SqliteConnection): EventSource {
-  const latest = watcher.prepare('SELECT COALESCE(MAX(id), 0) AS id FROM events WHERE account = ?')
-  const after = watcher.prepare(`SELECT ${EVENT_COLUMNS.join(', ')} FROM events WHERE account = ? AND id > ?
-    ORDER BY id LIMIT ?`)
-  return {
-    latest: async (account) => (latest.all([account]) as { id: number }[])[0]!.id,
-    after: async (account, id, limit) => after.all([account, id, limit]) as StoredEvent[],
-  }
-}
-
-/** `data_version` costs a microsecond and tells of any commit; only then is the number read. */
-function stampOf(watcher: SqliteConnection): () => number {
-  const versions = watcher.prepare('PRAGMA data_version')
-  const stamps = watcher.prepare('SELECT credentials FROM installation')
-  let version: unknown
-  let stamp = 0
-  return () => {
-    const [now] = versions.all([]) as { data_version: number }[]
-    if (now!.data_version !== version) {
-      stamp = (stamps.all([]) as { credentials: number }[])[0]!.credentials
-      version = now!.data_version
-    }
-    return stamp
-  }
-}
-
-/** The file is made by us, so that it never exists with wider permissions than its owner's. */
-function prepareFile(dir: string): string {
-  mkdirSync(dir, { recursive: true, mode: 0o700 })
-  const path = join(dir, 'done.db')
-  closeSync(openSync(path, 'a', 0o600))
-  chmodSync(path, 0o600)
-  return path
-}
-
-function openWriter(path: string, now: number, seal: StoreOptions['seal']): SqliteConnection {
-  const writer = openSqlite(path, 'write')
-  try {
-    writer.exec('PRAGMA busy_timeout = 10000')
-    writer.exec('PRAGMA journal_mode = WAL')
-    // FULL: an acknowledged write survives a power cut. recursive_triggers: else REPLACE slips past a delete trigger.
-    // trusted_schema: the triggers call our functions (spec: gate, "In the database too").
-    for (const pragma of [
-      'synchronous = FULL',
-      'foreign_keys = ON',
-      'recursive_triggers = ON',
-      'trusted_schema = ON',
-      'mmap_size = 0',
-    ])
-      writer.exec(`PRAGMA ${pragma}`)
-    migrate(writer, path, now)
-    verifySchema(writer)
-    verifyKey(writer, seal)
-    return writer
-  } catch (error) {
-    writer.close()
-    throw error
-  }
-}
-
-/** Gate G8: a key that is not the one by which this file's sign-offs were sealed is as good as none. */
-function verifyKey(writer: SqliteConnection, seal: StoreOptions['seal']): void {
-  const check = seal('the key of this file')
-  const stored = () => writer.value('SELECT key_check FROM installation')
-  if (stored() === undefined) {
-    writer.exec('PRAGMA busy_timeout = 10000')
-    writer.prepare('INSERT OR IGNORE INTO installation (id, key_check) VALUES (1, ?)').run([check])
-    writer.exec('PRAGMA busy_timeout = 0')
-  }
-  if (stored() !== check) {
-    throw new Error(
-      'The key that seals sign-offs is not the one that this data folder was begun with. Restore seal.key from a backup.',
-    )
-  }
-}
-
-function kysely(connection: SqliteConnection): Kysely<Database> {
-  return new Kysely<Database>({ dialect: new SqliteDialect({ database: connection }) })
+async function openEngine(options: StoreOptions, now: number): Promise<Engine> {
+  return openSqliteEngine(options, now)
 }

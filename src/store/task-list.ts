@@ -1,8 +1,7 @@
 import { type RawBuilder, type SelectQueryBuilder, type SqlBool, sql } from 'kysely'
 import type { ActorId } from '../model/actor.ts'
 import { isClosed, type Status } from '../model/task.ts'
-import { inJson } from './dependency.ts'
-import { type ReadTx, sqlOf } from './handle.ts'
+import { inNumbers, type ReadTx, sqlOf } from './handle.ts'
 import { type Order, type Page, type PageInput, pageOf } from './page.ts'
 import type { Database, Row } from './tables.ts'
 import { visibleTasks } from './task.ts'
@@ -83,9 +82,10 @@ export async function countTasks(
   const counts = await query
     .select([key.as('value'), sql<number>`COUNT(*)`.as('count')])
     .select([sql<number>`COUNT(*) OVER ()`.as('groups'), sql<number>`SUM(COUNT(*)) OVER ()`.as('sum')])
-    .groupBy(key)
+    // By its name: PostgreSQL takes an expression with parameters for another one where it stands again.
+    .groupBy(sql`value`)
     .orderBy('count', 'desc')
-    .orderBy(key)
+    .orderBy('value', (order) => order.asc().nullsFirst())
     .limit(SHOWN)
     .execute()
   return { counts, groups: counts[0]?.groups ?? 0, sum: counts[0]?.sum ?? 0 }
@@ -119,7 +119,8 @@ function filteredTasks(
   if (!closedWanted) query = query.where(sql<SqlBool>`tasks.status NOT IN ('done', 'cancelled')`)
   if (filter.project !== undefined) query = query.where('tasks.project', '=', filter.project)
   if (filter.status !== undefined) query = query.where(statusNow(tx), 'in', [...filter.status])
-  if (filter.assignee !== undefined) query = query.where('tasks.assignee', 'is', filter.assignee)
+  if (filter.assignee !== undefined)
+    query = query.where('tasks.assignee', filter.assignee === null ? 'is' : '=', filter.assignee)
   if (filter.claimedBy === null) {
     query = query.where((eb) =>
       eb.or([eb('tasks.claimed_by', 'is', null), eb('tasks.claim_until', '<=', tx.now)]),
@@ -130,7 +131,8 @@ function filteredTasks(
   for (const label of filter.labels ?? []) {
     query = query.where('tasks.id', 'in', taggedWith(tx, label))
   }
-  if (filter.priority !== undefined) query = query.where('tasks.priority', 'in', inJson(filter.priority))
+  if (filter.priority !== undefined)
+    query = query.where('tasks.priority', 'in', inNumbers(tx, filter.priority))
   if (filter.dueAfter !== undefined) query = query.where('tasks.due', '>=', filter.dueAfter)
   if (filter.dueBefore !== undefined) query = query.where('tasks.due', '<', filter.dueBefore)
   if (filter.overdueOn !== undefined) query = query.where('tasks.due', '<', filter.overdueOn)

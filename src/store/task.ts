@@ -1,4 +1,4 @@
-import { type SelectQueryBuilder, sql } from 'kysely'
+import type { SelectQueryBuilder } from 'kysely'
 import type { ActorId } from '../model/actor.ts'
 import { AppError, conflict, invalid, notFound } from '../model/error.ts'
 import type { Changes } from '../model/event.ts'
@@ -7,7 +7,7 @@ import { isClosed, LIMITS, PRIORITIES } from '../model/task.ts'
 import { versionConflict } from './conflict.ts'
 import { guardMeaning, hashOfNew, meaningChanged, type Stale, storedTask } from './content.ts'
 import { addDependencies, refuseCycle } from './dependency.ts'
-import { type DestroyTx, emit, nextNumber, type ReadTx, sqlOf, type WriteTx } from './handle.ts'
+import { type DestroyTx, emit, inNumbers, nextNumber, type ReadTx, sqlOf, type WriteTx } from './handle.ts'
 import { addLabels, keyOf, labelsOf, setLabels } from './label.ts'
 import { projectById } from './project.ts'
 import { indexText } from './search-index.ts'
@@ -85,7 +85,7 @@ export async function taskInTrash(tx: ReadTx, id: number): Promise<Row<'tasks'> 
 export async function tasksByIds(tx: ReadTx, ids: readonly number[]): Promise<Row<'tasks'>[]> {
   const found = await visibleTasks(tx)
     .selectAll('tasks')
-    .where('tasks.id', 'in', sql<number>`(SELECT value FROM json_each(${JSON.stringify(ids)}))`)
+    .where('tasks.id', 'in', inNumbers(tx, ids))
     .execute()
   const byId = new Map(found.map((task) => [task.id, task]))
   return Promise.all(ids.map(async (id) => byId.get(id) ?? (await taskById(tx, id))))

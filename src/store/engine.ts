@@ -1,0 +1,35 @@
+import type { Kysely } from 'kysely'
+import type { Actor } from '../model/actor.ts'
+import type { StoredEvent } from '../model/event.ts'
+import type { Dialect } from './dialect.ts'
+import type { EventFeed } from './feed.ts'
+import type { Database } from './tables.ts'
+
+/** In whose name a transaction writes, which the database's own walls ask for. */
+export interface Scope {
+  account: number
+  kind: Actor['kind']
+  effect: 'write' | 'destroy'
+}
+
+/** What a job of writing comes to: its value, and the events to tell of once it is committed. */
+export interface Done<T> {
+  value: T
+  events: readonly StoredEvent[]
+}
+
+/** A database under the store. Both engines promise the same; how they keep it is their own. */
+export interface Engine {
+  readonly dialect: Dialect
+  /** Runs in one snapshot of an account, on a connection with which the database refuses writes. May run again. */
+  read<T>(account: number, run: (db: Kysely<Database>) => Promise<T>): Promise<T>
+  /**
+   * Runs alone in its account, as one transaction whose name is `tx`; resolves after the commit is on disk. May run again
+   * where the engine knows that nothing of it was kept.
+   */
+  write<T>(scope: Scope, run: (db: Kysely<Database>, tx: string) => Promise<Done<T>>): Promise<T>
+  readonly feed: EventFeed
+  /** See {@link Store.credentialStamp}. */
+  credentialStamp(): number | undefined
+  close(): Promise<void>
+}

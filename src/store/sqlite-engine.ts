@@ -1,0 +1,172 @@
+import { chmodSync, closeSync, mkdirSync, openSync } from 'node:fs'
+import { join } from 'node:path'
+import { Kysely, SqliteDialect } from 'kysely'
+import type { StoredEvent } from '../model/event.ts'
+import { SQLITE } from './dialect.ts'
+import type { Engine } from './engine.ts'
+import { type EventFeed, type EventSource, eventFeed } from './feed.ts'
+import { groupCommit } from './group-commit.ts'
+import { migrate, verifySchema } from './migrate.ts'
+import { writeQueue } from './queue.ts'
+import { openSqlite, type SqliteConnection } from './sqlite.ts'
+import type { StoreOptions } from './store.ts'
+import { EVENT_COLUMNS } from './stream.ts'
+import type { Database } from './tables.ts'
+
+/** Who acts on the writer's connection while no job runs; the triggers let nobody by that name through. */
+const NOBODY = { actor: 'none', effect: 'none', tx: 'none' }
+
+/** Opens the embedded database, migrates it, and refuses to start on an altered schema. */
+export function openSqliteEngine(options: StoreOptions, now: number): Engine {
+  const path = prepareFile(options.dir)
+  const writer = openWriter(path, now, options.seal)
+  const reader = openSqlite(path, 'read')
+  reader.exec('PRAGMA busy_timeout = 5000')
+  const queries = { write: kysely(writer), read: kysely(reader) }
+  const scope = { ...NOBODY }
+  writer.define('done_actor', () => scope.actor)
+  writer.define('done_effect', () => scope.effect)
+  writer.define('done_tx', () => scope.tx)
+
+  // A connection of its own: the reader may be inside a snapshot in which a newer commit can't be seen.
+  const watcher = openSqlite(path, 'read')
+  const feed = eventFeed(eventsIn(watcher))
+  const looking = watchFile(watcher, feed)
+  const queue = writeQueue(
+    groupCommit({
+      writer,
+      db: queries.write,
+      waitMs: options.writeWaitMs ?? 10_000,
+      randomId: options.randomId,
+      act: (as) => Object.assign(scope, as ?? NOBODY),
+      tell: feed.own,
+    }),
+  )
+  let reads: Promise<unknown> = Promise.resolve()
+
+  return {
+    dialect: SQLITE,
+    read(_account, run) {
+      // One connection, one snapshot at a time: the driver is synchronous, so a turn is as short as its queries.
+      const turn = reads.then(async () => {
+        reader.exec('BEGIN')
+        try {
+          return await run(queries.read)
+        } finally {
+          reader.exec('COMMIT')
+        }
+      })
+      reads = turn.catch(() => {})
+      return turn
+    },
+    write: queue.push,
+    feed,
+    credentialStamp: stampOf(watcher),
+    async close() {
+      await queue.idle()
+      await reads
+      clearInterval(looking)
+      feed.stop()
+      watcher.close()
+      reader.close()
+      writer.close()
+    },
+  }
+}
+
+/** How often other processes' commits are looked for, in milliseconds. */
+const LOOK_MS = 50
+
+/** Another process's commit shows in `data_version`, which costs a microsecond a look. */
+function watchFile(watcher: SqliteConnection, feed: EventFeed): NodeJS.Timeout {
+  const look = watcher.prepare('PRAGMA data_version')
+  let version: number | undefined
+  return setInterval(() => {
+    if (feed.accounts().length === 0) return
+    const [now] = look.all([]) as { data_version: number }[]
+    if (now!.data_version === version) return
+    version = now!.data_version
+    feed.changed()
+  }, LOOK_MS).unref()
+}
+
+function eventsIn(watcher: SqliteConnection): EventSource {
+  const latest = watcher.prepare('SELECT COALESCE(MAX(id), 0) AS id FROM events WHERE account = ?')
+  const after = watcher.prepare(`SELECT ${EVENT_COLUMNS.join(', ')} FROM events WHERE account = ? AND id > ?
+    ORDER BY id LIMIT ?`)
+  return {
+    latest: async (account) => (latest.all([account]) as { id: number }[])[0]!.id,
+    after: async (account, id, limit) => after.all([account, id, limit]) as StoredEvent[],
+  }
+}
+
+/** `data_version` costs a microsecond and tells of any commit; only then is the number read. */
+function stampOf(watcher: SqliteConnection): () => number {
+  const versions = watcher.prepare('PRAGMA data_version')
+  const stamps = watcher.prepare('SELECT credentials FROM installation')
+  let version: unknown
+  let stamp = 0
+  return () => {
+    const [now] = versions.all([]) as { data_version: number }[]
+    if (now!.data_version !== version) {
+      stamp = (stamps.all([]) as { credentials: number }[])[0]!.credentials
+      version = now!.data_version
+    }
+    return stamp
+  }
+}
+
+/** The file is made by us, so that it never exists with wider permissions than its owner's. */
+function prepareFile(dir: string): string {
+  mkdirSync(dir, { recursive: true, mode: 0o700 })
+  const path = join(dir, 'done.db')
+  closeSync(openSync(path, 'a', 0o600))
+  chmodSync(path, 0o600)
+  return path
+}
+
+function openWriter(path: string, now: number, seal: StoreOptions['seal']): SqliteConnection {
+  const writer = openSqlite(path, 'write')
+  try {
+    writer.exec('PRAGMA busy_timeout = 10000')
+    writer.exec('PRAGMA journal_mode = WAL')
+    // FULL: an acknowledged write survives a power cut. recursive_triggers: else REPLACE slips past a delete trigger.
+    // trusted_schema: the triggers call our functions (spec: gate, "In the database too").
+    for (const pragma of [
+      'synchronous = FULL',
+      'foreign_keys = ON',
+      'recursive_triggers = ON',
+      'trusted_schema = ON',
+      'mmap_size = 0',
+    ])
+      writer.exec(`PRAGMA ${pragma}`)
+    migrate(writer, path, now)
+    verifySchema(writer)
+    verifyKey(writer, seal)
+    return writer
+  } catch (error) {
+    writer.close()
+    throw error
+  }
+}
+
+/** Gate G8: a key that is not the one by which this file's sign-offs were sealed is as good as none. */
+function verifyKey(writer: SqliteConnection, seal: StoreOptions['seal']): void {
+  const check = seal('the key of this file')
+  const stored = () => writer.value('SELECT key_check FROM installation')
+  if (stored() === undefined) {
+    writer.exec('PRAGMA busy_timeout = 10000')
+    writer.prepare('INSERT OR IGNORE INTO installation (id, key_check) VALUES (1, ?)').run([check])
+    writer.exec('PRAGMA busy_timeout = 0')
+  }
+  if (stored() !== check) {
+    throw new Error(
+      'The key that seals sign-offs is not the one that this data folder was begun with. Restore seal.key from a backup.',
+    )
+  }
+}
+
+/** Queries on a connection. */
+export function kysely(connection: SqliteConnection): Kysely<Database> {
+  return new Kysely<Database>({ dialect: new SqliteDialect({ database: connection }) })
+}
