@@ -1,10 +1,24 @@
 import { defineConfig } from 'vitest/config'
 
+/** What stands on the store; the rest of the tests would say nothing else on another engine. */
+const ON_EVERY_ENGINE = [
+  'src/{store,tools,people,auth,jobs,events}/**/*.test.ts',
+  'src/http/{rest,events,gate,sign-in,sign-off-page}.test.ts',
+  'src/mcp/{streams,http,sign-off}.test.ts',
+  'test/{every-tool,gate,gate-model,gate-race,narrowed,processes,race,examples}.test.ts',
+]
+
 export default defineConfig({
   test: {
-    include: ['{src,test,demo}/**/*.test.ts'],
     testTimeout: 30_000,
     hookTimeout: 60_000,
     maxWorkers: 2,
+    projects: [
+      { extends: true, test: { name: 'sqlite', include: ['{src,test,demo}/**/*.test.ts'] } },
+      {
+        extends: true,
+        test: { name: 'postgres', include: ON_EVERY_ENGINE, globalSetup: 'test/postgres.ts' },
+      },
+    ],
   },
 })

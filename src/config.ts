@@ -5,6 +5,12 @@ import { join, resolve } from 'node:path'
 export interface Config {
   /** `--data`, `DONE_DATA`: the folder with the database, the keys and nothing else. */
   dataDir: string
+  /** `DATABASE_URL`: a PostgreSQL database instead of the embedded one, as its owner: `postgres://…`. */
+  database?: string
+  /** `DONE_DATABASE_ROLES`: how the names of the roles begin that Done makes there. */
+  rolePrefix?: string
+  /** `DONE_SEAL_KEY`: the key of sign-offs, where no data folder is shared; by default `seal.key` in the folder. */
+  sealKey?: string
   /** `--port`, `DONE_PORT`: where the server listens. */
   port: number
   /** `--host`, `DONE_HOST`: the address it binds to. Anything but loopback needs {@link site}. */
@@ -38,13 +44,25 @@ export function readConfig(flags: Flags, env: NodeJS.ProcessEnv): Config {
       `"${address}" is not an address. Give --site as in https://done.example.org, and --host as a name or an IP address.`,
     )
   }
+  const { DATABASE_URL: database, DONE_DATABASE_ROLES: rolePrefix, DONE_SEAL_KEY: sealKey } = env
+  if (database && !/^postgres(ql)?:\/\//.test(database)) {
+    throw new Error(
+      'DATABASE_URL is not the address of a PostgreSQL database. Give one as in postgres://user:password@host/database, or take it out of the environment to use the embedded database.',
+    )
+  }
   return {
+    ...(database ? { database } : {}),
+    ...(rolePrefix ? { rolePrefix } : {}),
+    ...(sealKey ? { sealKey } : {}),
     dataDir: dataFolder(flags, env),
     port,
     host,
     site: address,
     owner: env.DONE_OWNER ?? 'Owner',
-    zone: env.DONE_ZONE ?? Intl.DateTimeFormat().resolvedOptions().timeZone,
+    // Asked when somebody needs it: to find the machine's zone takes longer than the first answer over stdio.
+    get zone() {
+      return env.DONE_ZONE ?? Intl.DateTimeFormat().resolvedOptions().timeZone
+    },
   }
 }
 

@@ -22,7 +22,14 @@ export interface Done {
 }
 
 export interface DoneOptions {
+  /** The folder of the embedded database and of the key. */
   dataDir: string
+  /** A PostgreSQL database instead of the embedded one: `postgres://…`, as its owner. */
+  database?: string | undefined
+  /** How the names of the database's roles begin. */
+  rolePrefix?: string | undefined
+  /** The key that seals sign-offs, 64 hexadecimal digits; by default it lies in the data folder. */
+  sealKey?: string | undefined
   /** Where people open Done; a function, since a server may learn its port when it listens. */
   site: () => string
   /** Milliseconds since the epoch; the machine's clock by default. */
@@ -31,13 +38,17 @@ export interface DoneOptions {
 
 /** Opens a data folder. Refuses an altered schema and a newer one. */
 export async function openDone(options: DoneOptions): Promise<Done> {
-  const key = sealKey(options.dataDir)
   const store = await openStore({
     dir: options.dataDir,
+    database: options.database,
+    rolePrefix: options.rolePrefix,
     site: options.site,
     ...(options.clock ? { clock: options.clock } : {}),
     randomId: randomUUID,
-    seal: (text) => createHmac('sha256', key).update(text).digest('hex'),
+    sealFor(isNew) {
+      const key = sealKey(options.dataDir, options.sealKey, isNew)
+      return (text) => createHmac('sha256', key).update(text).digest('hex')
+    },
   })
   const access = accessLog(store)
   const uses = tokenUse(store)

@@ -17,8 +17,8 @@ export interface Door {
 
 /** Every door through which an agent's token can call a tool, on one running server and its data folder. */
 export const DOORS: Record<string, (server: RunningServer, token: string) => Promise<Door>> = {
-  'MCP stdio': async ({ dir }, token) => {
-    const host = stdioHost(dir, { DONE_TOKEN: token })
+  'MCP stdio': async ({ dir, env }, token) => {
+    const host = stdioHost(dir, { ...env, DONE_TOKEN: token })
     return {
       name: 'MCP stdio',
       call: async (tool, input) => told(await host.call(tool, input)),
@@ -55,12 +55,12 @@ export const DOORS: Record<string, (server: RunningServer, token: string) => Pro
     },
     close: async () => {},
   }),
-  'command line': async ({ dir }, token) => ({
+  'command line': async ({ dir, env }, token) => ({
     name: 'command line',
     async call(tool, input) {
       const { stdout, stderr } = await donectl(
         ['call', tool, JSON.stringify(input), '--json', '--data', dir],
-        { DONE_TOKEN: token },
+        { ...env, DONE_TOKEN: token },
       )
       return told(JSON.parse(stdout || stderr))
     },

@@ -8,7 +8,6 @@ import { afterAll, describe, expect, it } from 'vitest'
 import { NEWS } from '../src/mcp/changes.ts'
 import type { EventKind } from '../src/model/event.ts'
 import { type ReadTx, sqlOf, type WriteTx } from '../src/store/handle.ts'
-import { openSqlite } from '../src/store/sqlite.ts'
 import {
   CONVERGENT_TOOLS,
   DESTRUCTIVE_TOOLS,
@@ -42,9 +41,9 @@ describe.each(TOOL_NAMES)('%s', (name) => {
 
   it.each(cases)('does what its hints say: $says', (each) =>
     inWorld(each, async (world, call) => {
-      const before = snapshot(world.dir)
+      const before = await snapshot(world)
       const { connections, files } = await watched(world, call)
-      const found = difference(before, snapshot(world.dir))
+      const found = difference(before, await snapshot(world))
       seen.set(name, [...(seen.get(name) ?? []), found])
       if (!WRITE_TOOLS.has(name)) expect(found, 'a read changes no row').toSatisfy(isEmpty)
       expect(found.gone, 'no row is gone').toEqual([])
@@ -62,13 +61,13 @@ describe.each(TOOL_NAMES)('%s', (name) => {
   if (!WRITE_TOOLS.has(name)) {
     it.each(cases)('can write nothing by its handle: $says', (each) =>
       inWorld(each, async (world, call) => {
-        const before = snapshot(world.dir)
+        const before = await snapshot(world)
         const { attempts, refusals } = await smuggling(name, call)
         expect(attempts, 'a write was tried').toBeGreaterThan(0)
         expect(refusals, 'the database refused each').toHaveLength(attempts)
         expect(refusals.filter((said) => said.includes('readonly database')).length).toBeGreaterThanOrEqual(3)
         for (const refusal of refusals) expect(refusal).toMatch(/readonly database|no such function: done_/)
-        expect(difference(before, snapshot(world.dir))).toSatisfy(isEmpty)
+        expect(difference(before, await snapshot(world))).toSatisfy(isEmpty)
         wall.tools.add(name)
         wall.attempts += attempts
       }),
@@ -79,13 +78,13 @@ describe.each(TOOL_NAMES)('%s', (name) => {
     it.each(cases)('changes nothing when repeated: $says', (each) =>
       inWorld(each, async (world, call) => {
         await call()
-        const once = snapshot(world.dir)
+        const once = await snapshot(world)
         world.pass(MINUTE)
         const again = await call()
-        expect(difference(once, snapshot(world.dir)), 'a repeat after a minute').toSatisfy(isEmpty)
+        expect(difference(once, await snapshot(world)), 'a repeat after a minute').toSatisfy(isEmpty)
         expect(again, 'a repeat says that it was so').toHaveProperty('already', true)
         const answers = await Promise.all(Array.from({ length: 10 }, call))
-        expect(difference(once, snapshot(world.dir)), 'ten repeats at once').toSatisfy(isEmpty)
+        expect(difference(once, await snapshot(world)), 'ten repeats at once').toSatisfy(isEmpty)
         expect(answers).toHaveLength(10)
       }),
     )
@@ -139,7 +138,7 @@ async function inWorld<T>(each: Case, run: (world: World, call: Call) => Promise
     const door = by.token ? await mcpCaller(world, by.token) : by
     const name = nameOf(each)
     const output = await run(world, () => door.call(name, input))
-    for (const kind of kindsOfNews(world.dir)) newsKinds.add(kind)
+    for (const kind of await kindsOfNews(world)) newsKinds.add(kind)
     return output
   } finally {
     await world.close()
@@ -152,14 +151,14 @@ function nameOf(wanted: Case): string {
 
 async function changesTwice(world: World, call: Call): Promise<boolean> {
   await call()
-  const once = snapshot(world.dir)
+  const once = await snapshot(world)
   world.pass(MINUTE)
   try {
     await call()
   } catch {
     return false
   }
-  return !isEmpty(difference(once, snapshot(world.dir)))
+  return !isEmpty(difference(once, await snapshot(world)))
 }
 
 /** What a call did beside the rows: outgoing sockets, and files in the data folder and where the process stands. */
@@ -215,7 +214,11 @@ async function smuggling(name: string, call: Call): Promise<{ attempts: number; 
   const smuggle = async (tx: ReadTx) => {
     for (const statement of SMUGGLED) {
       attempts++
-      await statement.execute(sqlOf(tx as WriteTx)).catch((error: Error) => refusals.push(error.message))
+      const db = sqlOf(tx as WriteTx)
+      // PostgreSQL takes nothing more in a transaction that has failed, but behind a savepoint.
+      await sql`SAVEPOINT attempt`.execute(db)
+      await statement.execute(db).catch((error: Error) => refusals.push(error.message))
+      await sql`ROLLBACK TO attempt`.execute(db)
     }
   }
   tool.run = async (handle, input) => {
@@ -231,13 +234,9 @@ async function smuggling(name: string, call: Call): Promise<{ attempts: number; 
   return { attempts, refusals }
 }
 
-function kindsOfNews(dir: string): EventKind[] {
-  const db = openSqlite(join(dir, 'done.db'), 'read')
-  const rows = db
-    .prepare(
-      'SELECT DISTINCT e.kind FROM notifications n JOIN events e ON e.account = n.account AND e.id = n.event',
-    )
-    .all([]) as { kind: EventKind }[]
-  db.close()
+async function kindsOfNews(world: World): Promise<EventKind[]> {
+  const rows = await world.look<{ kind: EventKind }>(
+    'SELECT DISTINCT e.kind FROM notifications n JOIN events e ON e.account = n.account AND e.id = n.event',
+  )
   return rows.map(({ kind }) => kind)
 }

@@ -1,5 +1,4 @@
 import { expect, it } from 'vitest'
-import { openDone } from '../src/done.ts'
 import { AppError } from '../src/model/error.ts'
 import { approve } from '../src/store/approval.ts'
 import { newestRequestOf } from '../src/store/request.ts'
@@ -18,7 +17,7 @@ it(`${ROUNDS} races of approve, change, reopen and close: none closed wrongly`, 
   timeout: 60_000,
 }, async () => {
   const world = await newWorld()
-  const others = await Promise.all([1, 2].map(() => openDone({ dataDir: world.dir, site: () => '' })))
+  const others = await Promise.all([1, 2].map(() => world.another()))
   const [second, third] = [others[0]!, others[1]!]
   const settle = async (calls: Promise<unknown>[]) => {
     for (const each of await Promise.allSettled(calls)) {

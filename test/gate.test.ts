@@ -1,6 +1,4 @@
-import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { openSqlite } from '../src/store/sqlite.ts'
 import { TOOL_NAMES, WRITE_TOOLS } from '../src/tools/effects.ts'
 import { DOORS, type Door } from './doors.ts'
 import { type RunningServer, startServer } from './running.ts'
@@ -238,7 +236,7 @@ describe.each(Object.keys(DOORS))('through %s', (doorName) => {
 
     it.each(WAYS)('$says', async (way) => {
       const ids = (await way.given?.(setup)) ?? {}
-      const before = record()
+      const before = await record()
       let last: string | undefined
       let refusals = 0
       for (const [tool, input] of way.calls(ids)) {
@@ -247,7 +245,7 @@ describe.each(Object.keys(DOORS))('through %s', (doorName) => {
       }
       if (scope === 'read') expect(last).toBe('scope')
       else if (way.refused) expect(last).toBeDefined()
-      const after = record()
+      const after = await record()
       expect(after.unsigned, 'nothing closed without a sign-off of its content').toEqual([])
       expect(after.refusals - before.refusals, 'each refusal is on record').toBe(refusals)
       tally.ways++
@@ -290,20 +288,15 @@ describe('over the whole catalogue', () => {
   })
 })
 
-/** Gated tasks that are closed without a sign-off of their content, and refusals on record, read from the file itself. */
-function record(): { unsigned: unknown[]; refusals: number } {
-  const db = openSqlite(join(server.dir, 'done.db'), 'read')
-  db.exec('PRAGMA busy_timeout = 5000')
-  const unsigned = db
-    .prepare(
-      `SELECT t.id, t.closed_by FROM tasks t WHERE t.status IN ('done', 'cancelled') AND t.auto_ok = 0
-       AND NOT EXISTS (SELECT 1 FROM sign_offs s WHERE s.account = t.account AND s.task = t.id AND s.target = t.status
-         AND s.content_version = t.content_version AND s.content_hash = t.content_hash AND s.approver LIKE 'U%')`,
-    )
-    .all([])
-  const found = { unsigned, refusals: Number(db.value('SELECT COUNT(*) FROM refusals')) }
-  db.close()
-  return found
+/** Gated tasks that are closed without a sign-off of their content, and refusals on record, read from the database itself. */
+async function record(): Promise<{ unsigned: unknown[]; refusals: number }> {
+  const unsigned = await server.look(
+    `SELECT t.id, t.closed_by FROM tasks t WHERE t.status IN ('done', 'cancelled') AND t.auto_ok = 0
+     AND NOT EXISTS (SELECT 1 FROM sign_offs s WHERE s.account = t.account AND s.task = t.id AND s.target = t.status
+       AND s.content_version = t.content_version AND s.content_hash = t.content_hash AND s.approver LIKE 'U%')`,
+  )
+  const [refusals] = await server.look('SELECT COUNT(*) AS n FROM refusals')
+  return { unsigned, refusals: Number(refusals!.n) }
 }
 
 async function setupWith(at: RunningServer, door: Door): Promise<Setup> {

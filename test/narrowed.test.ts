@@ -22,7 +22,7 @@ describe.each(TOOL_NAMES)('%s, narrowed to a project', (name) => {
     const world = await newWorld()
     try {
       const { narrow, hidden } = await hideEverything(world)
-      const before = outside(snapshot(world.dir))
+      const before = outside(await snapshot(world))
       const make = async (input: Record<string, unknown>) => {
         const said = await saidBy(narrow.call(name, input))
         // What the caller itself named may be repeated.
@@ -38,7 +38,7 @@ describe.each(TOOL_NAMES)('%s, narrowed to a project', (name) => {
         }
       }
       for (const input of calls) await make(input)
-      expect(outside(snapshot(world.dir))).toEqual(before)
+      expect(outside(await snapshot(world))).toEqual(before)
     } finally {
       await world.close()
     }

@@ -1,7 +1,8 @@
-import { join } from 'node:path'
 import type { ColumnRole } from '../src/store/column.ts'
+import { MIGRATIONS } from '../src/store/migrate.ts'
 import { openSqlite } from '../src/store/sqlite.ts'
 import { CONTENT_TABLES } from '../src/store/tables.ts'
+import type { World } from './world.ts'
 
 type Rows = Map<string, Record<string, unknown>>
 
@@ -22,24 +23,37 @@ export interface Difference {
   moved: string[]
 }
 
-/** Reads the file itself, on a connection of its own, so that nothing of ours can tell it a story. */
-export function snapshot(dir: string): Snapshot {
-  const db = openSqlite(join(dir, 'done.db'), 'read')
-  try {
-    return new Map(
-      Object.keys(CONTENT_TABLES).map((table) => {
-        const columns = db.prepare(`SELECT name, pk FROM pragma_table_info('${table}')`).all([]) as {
-          name: string
-          pk: number
-        }[]
-        const key = columns.filter((column) => column.pk > 0).map((column) => column.name)
-        const rows = db.prepare(`SELECT * FROM ${table}`).all([]) as Record<string, unknown>[]
-        return [table, new Map(rows.map((row) => [key.map((name) => String(row[name])).join('|'), row]))]
-      }),
-    )
-  } finally {
-    db.close()
-  }
+/** Asks the database itself, so that nothing of ours can tell it a story. */
+export async function snapshot(world: Pick<World, 'looked'>): Promise<Snapshot> {
+  const tables = Object.keys(CONTENT_TABLES)
+  const found = await world.looked(tables.map((table) => `SELECT * FROM ${table}`))
+  return new Map(
+    tables.map((table, i) => [
+      table,
+      new Map(
+        found[i]!.map((row) => [
+          KEYS.get(table)!
+            .map((name) => String(row[name]))
+            .join('|'),
+          row,
+        ]),
+      ),
+    ]),
+  )
+}
+
+/** The columns of each table's primary key. */
+const KEYS: ReadonlyMap<string, string[]> = keysOf(MIGRATIONS.map(({ sqlite }) => sqlite).join(''))
+
+function keysOf(schema: string): Map<string, string[]> {
+  const db = openSqlite(':memory:', 'write')
+  db.exec(schema)
+  const keys = Object.keys(CONTENT_TABLES).map((table): [string, string[]] => {
+    const columns = db.prepare(`SELECT name FROM pragma_table_info('${table}') WHERE pk > 0`).all([])
+    return [table, (columns as { name: string }[]).map(({ name }) => name)]
+  })
+  db.close()
+  return new Map(keys)
 }
 
 export function difference(before: Snapshot, after: Snapshot): Difference {

@@ -10,7 +10,7 @@ export const DONECTL = join(root, 'dist', 'donectl.js')
 
 /** The environment of a command that must find nothing of ours in it. */
 export function cleanEnv(extra: Record<string, string> = {}): Record<string, string> {
-  const { DONE_TOKEN, DONE_DATA, DONE_PORT, DONE_HOST, DONE_SITE, ...rest } = process.env
+  const { DONE_TOKEN, DONE_DATA, DONE_PORT, DONE_HOST, DONE_SITE, DATABASE_URL, ...rest } = process.env
   return { ...(rest as Record<string, string>), ...extra }
 }
 

@@ -5,15 +5,25 @@ import { expect, it } from 'vitest'
 import { localAgent } from '../src/cli/agent.ts'
 import { readConfig } from '../src/config.ts'
 import { openDone } from '../src/done.ts'
+import { environmentOf, newDatabase } from './database.ts'
 import { stdioHost } from './process.ts'
 
-const freshDir = () => mkdtempSync(join(tmpdir(), 'done-processes-'))
+interface Data {
+  dir: string
+  env: Record<string, string>
+}
+
+const freshData = async (): Promise<Data> => ({
+  dir: mkdtempSync(join(tmpdir(), 'done-processes-')),
+  env: environmentOf(await newDatabase()),
+})
 
 /** Titles of all open tasks, read by a process that had no part in writing them. */
-async function storedTitles(dir: string): Promise<string[]> {
-  const done = await openDone({ dataDir: dir, site: () => '' })
+async function storedTitles({ dir, env }: Data): Promise<string[]> {
+  const config = readConfig({ data: dir }, env)
+  const done = await openDone({ ...config, site: () => '' })
   try {
-    const actor = await localAgent(done, readConfig({ data: dir }, {}), undefined)
+    const actor = await localAgent(done, config, undefined)
     const titles: string[] = []
     let cursor: unknown
     do {
@@ -32,8 +42,8 @@ async function storedTitles(dir: string): Promise<string[]> {
 }
 
 it('two processes times 25 creates at once: 50 stored', async () => {
-  const dir = freshDir()
-  const hosts = [stdioHost(dir), stdioHost(dir)]
+  const data = await freshData()
+  const hosts = [stdioHost(data.dir, data.env), stdioHost(data.dir, data.env)]
   const answers = await Promise.all(
     hosts.flatMap((host, h) =>
       Array.from({ length: 25 }, (_, i) => host.call('create_task', { title: `Host ${h}, task ${i}` })),
@@ -41,16 +51,16 @@ it('two processes times 25 creates at once: 50 stored', async () => {
   )
   await Promise.all(hosts.map((host) => host.kill()))
   expect(new Set(answers.map(({ id }) => id)).size).toBe(50)
-  const titles = await storedTitles(dir)
+  const titles = await storedTitles(data)
   expect(new Set(titles).size).toBe(50)
   console.log(`two processes, 25 creates each at once: ${titles.length} stored of 50`)
 })
 
 it('60 kills with SIGKILL under writes: no acknowledged write is lost', { timeout: 180_000 }, async () => {
-  const dir = freshDir()
+  const data = await freshData()
   const acknowledged: string[] = []
   for (let round = 0; round < 60; round++) {
-    const host = stdioHost(dir)
+    const host = stdioHost(data.dir, data.env)
     // The first answer shows that it has started; then it dies somewhere among eight writers.
     acknowledged.push(String((await host.call('create_task', { title: `Round ${round}, first` })).title))
     const writers = Array.from({ length: 8 }, async (_, writer) => {
@@ -67,7 +77,7 @@ it('60 kills with SIGKILL under writes: no acknowledged write is lost', { timeou
     await host.kill()
     await settled
   }
-  const stored = new Set(await storedTitles(dir))
+  const stored = new Set(await storedTitles(data))
   const lost = acknowledged.filter((title) => !stored.has(title))
   console.log(
     `60 kills: ${acknowledged.length} writes acknowledged, ${stored.size} stored, ${lost.length} lost`,

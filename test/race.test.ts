@@ -1,6 +1,8 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { bundled } from './bundle.ts'
+import { environmentOf } from './database.ts'
+import { cleanEnv } from './process.ts'
 import { newWorld, type Worker, type World } from './world.ts'
 
 /** How a call in another process ended. */
@@ -21,7 +23,7 @@ let racers: Racer[]
 beforeAll(async () => {
   const script = await bundled('test/racer.ts')
   world = await newWorld()
-  racers = await Promise.all([0, 1].map(() => startRacer(script, world.dir)))
+  racers = await Promise.all([0, 1].map(() => startRacer(script, world)))
 })
 
 afterAll(async () => {
@@ -58,8 +60,8 @@ describe('eight agents in two processes on one folder', () => {
   })
 })
 
-async function startRacer(script: string, dir: string): Promise<Racer> {
-  const child = fork(script, [dir])
+async function startRacer(script: string, { dir, database }: World): Promise<Racer> {
+  const child = fork(script, [dir], { env: cleanEnv(environmentOf(database)) })
   const waiting = new Map<number, (ended: Ended) => void>()
   let last = 0
   await new Promise<void>((resolve, reject) => {

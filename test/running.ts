@@ -3,11 +3,17 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { dropDatabase, environmentOf, newDatabase } from './database.ts'
+import { lookInto } from './look.ts'
 import { cleanEnv, DONECTL, donectl } from './process.ts'
 
 /** The built program as a server on a fresh folder, as a user has it. */
 export interface RunningServer {
   dir: string
+  /** Where its data are, as a program's environment; nothing where they are in the folder. */
+  env: Record<string, string>
+  /** Rows as the database itself has them. */
+  look(query: string): Promise<Record<string, unknown>[]>
   site: string
   token(name: string, scope: 'read' | 'write', ...more: string[]): Promise<string>
   /** The cookie of the owner, signed in by a fresh link. */
@@ -24,31 +30,28 @@ export interface RunningServer {
 
 export async function startServer(): Promise<RunningServer> {
   const dir = mkdtempSync(join(tmpdir(), 'done-server-'))
+  const database = await newDatabase()
+  const env = environmentOf(database)
   const child = spawn(process.execPath, [DONECTL, 'serve', '--data', dir, '--port', '0'], {
-    env: cleanEnv(),
+    env: cleanEnv(env),
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   const site = await addressOf(child)
   return {
     dir,
+    env,
+    look: (query) => lookInto(dir, database, query),
     site,
     async token(name, scope, ...more) {
-      const { stdout, stderr } = await donectl([
-        'token',
-        'create',
-        '--name',
-        name,
-        '--scope',
-        scope,
-        '--data',
-        dir,
-        ...more,
-      ])
+      const { stdout, stderr } = await donectl(
+        ['token', 'create', '--name', name, '--scope', scope, '--data', dir, ...more],
+        env,
+      )
       if (!stdout) throw new Error(stderr)
       return stdout.trim()
     },
     async session() {
-      const { stdout } = await donectl(['signin-link', '--data', dir])
+      const { stdout } = await donectl(['signin-link', '--data', dir], env)
       const entered = await fetch(stdout.trim(), {
         method: 'POST',
         redirect: 'manual',
@@ -68,6 +71,7 @@ export async function startServer(): Promise<RunningServer> {
       const ended = new Promise((resolve) => child.once('exit', resolve))
       child.kill('SIGTERM')
       await ended
+      await dropDatabase(database)
       rmSync(dir, { recursive: true, force: true })
     },
   }

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { cpSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { actorOfSession, actorOfToken } from '../src/auth/actor.ts'
@@ -11,6 +11,8 @@ import { taskById } from '../src/store/task.ts'
 import { toolNamed } from '../src/tools/effects.ts'
 import { sizeOf } from '../src/tools/text.ts'
 import { MOST_CHARACTERS } from '../src/tools/view.ts'
+import { copyDatabase, type DatabaseOptions, dropDatabase, newDatabase } from './database.ts'
+import { lookAt, lookInto } from './look.ts'
 
 /** Monday, 30 November 2026, 09:00 in Madrid. */
 const MONDAY = Date.parse('2026-11-30T08:00:00Z')
@@ -28,6 +30,8 @@ export interface Worker {
 /** A Done on a temporary folder with a clock of its own; the account is in Madrid, its owner is Ana. */
 export interface World {
   dir: string
+  /** Its database, where that is not the one in the folder. */
+  database: DatabaseOptions
   done: Done
   account: number
   ana: Worker
@@ -45,6 +49,12 @@ export interface World {
   pass(ms: number): void
   /** A fresh sign-in of Ana, for decisions after the clock moved. */
   signInAgain(): Promise<Worker>
+  /** Another Done on the same data, as another process has one. */
+  another(): Promise<Done>
+  /** Rows as the database itself has them, on a connection of their own, so that nothing of ours can tell it a story. */
+  look<T = Record<string, unknown>>(query: string): Promise<T[]>
+  /** The rows of several queries in one go. */
+  looked(queries: readonly string[]): Promise<Record<string, unknown>[][]>
   /** Done when the world closes. */
   atEnd(cleanUp: () => void): void
   close(): Promise<void>
@@ -62,12 +72,62 @@ function checkRefusal(name: string, { message, details }: AppError): void {
   if (whole > MOST_CHARACTERS) throw new Error(`${name} was refused with a record of ${whole} characters.`)
 }
 
+/** What every world begins with, made once a process and then copied. */
+interface Seed {
+  dir: string
+  database: DatabaseOptions
+  account: number
+  ana: Actor
+  agents: Record<'scout' | 'builder' | 'reader', { actor: Actor; token: string }>
+}
+
+let seed: Promise<Seed> | undefined
+
+async function makeSeed(): Promise<Seed> {
+  const dir = mkdtempSync(join(tmpdir(), 'done-seed-'))
+  process.once('exit', () => rmSync(dir, { recursive: true, force: true }))
+  const database = await newDatabase()
+  const done = await openDone({ dataDir: dir, ...database, site: () => '', clock: () => MONDAY })
+  const account = await ensureAccount(done.store, { owner: 'Ana', zone: 'Europe/Madrid' })
+  const { secret } = (await signInWith(done, account))!
+  const agent = async (name: string, scopes: 'read' | 'read write') => {
+    const token = await issueToken(done.store, account, name, { scopes })
+    return { actor: (await actorOfToken(done.store, token))!, token }
+  }
+  const made: Seed = {
+    dir,
+    database,
+    account,
+    ana: (await actorOfSession(done.store, secret))!,
+    agents: {
+      scout: await agent('scout', 'read write'),
+      builder: await agent('builder', 'read write'),
+      reader: await agent('reader', 'read'),
+    },
+  }
+  await done.close()
+  return made
+}
+
+async function signInWith(done: Done, account: number) {
+  const link = await issueSignInLink(done.store, account)
+  return signIn(done.store, link.slice('/sign-in/'.length))
+}
+
 export async function newWorld(): Promise<World> {
+  seed ??= makeSeed()
+  const { account, ana, agents, ...pattern } = await seed
   const dir = mkdtempSync(join(tmpdir(), 'done-'))
+  cpSync(pattern.dir, dir, { recursive: true })
+  const database = await copyDatabase(pattern.database)
   let now = MONDAY
   const cleanUps: (() => void)[] = []
-  const done = await openDone({ dataDir: dir, site: () => 'http://127.0.0.1:4747', clock: () => now })
-  const account = await ensureAccount(done.store, { owner: 'Ana', zone: 'Europe/Madrid' })
+  const done = await openDone({
+    dataDir: dir,
+    ...database,
+    site: () => 'http://127.0.0.1:4747',
+    clock: () => now,
+  })
 
   function worker(actor: Actor, token?: string): Worker {
     const call = async (name: string, input: Record<string, unknown> = {}) => {
@@ -107,19 +167,19 @@ export async function newWorld(): Promise<World> {
   }
 
   const signInAgain = async () => {
-    const link = await issueSignInLink(done.store, account)
-    const session = await signIn(done.store, link.slice('/sign-in/'.length))
-    return worker((await actorOfSession(done.store, session!.secret))!)
+    const { secret } = (await signInWith(done, account))!
+    return worker((await actorOfSession(done.store, secret))!)
   }
 
   return {
     dir,
+    database,
     done,
     account,
-    ana: await signInAgain(),
-    scout: await agent('scout'),
-    builder: await agent('builder'),
-    reader: await agent('reader', { scopes: 'read' }),
+    ana: worker(ana),
+    scout: worker(agents.scout.actor, agents.scout.token),
+    builder: worker(agents.builder.actor, agents.builder.token),
+    reader: worker(agents.reader.actor, agents.reader.token),
     agent,
     signInAgain,
     async autoOk(task) {
@@ -131,10 +191,14 @@ export async function newWorld(): Promise<World> {
     pass(ms) {
       now += ms
     },
+    another: () => openDone({ dataDir: dir, ...database, site: () => '' }),
+    look: <T>(query: string) => lookInto<T>(dir, database, query),
+    looked: (queries) => lookAt(dir, database, queries),
     atEnd: (cleanUp) => void cleanUps.push(cleanUp),
     async close() {
       await done.close()
       for (const cleanUp of cleanUps) cleanUp()
+      void dropDatabase(database).catch(() => {})
       rmSync(dir, { recursive: true, force: true })
     },
   }

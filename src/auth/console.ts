@@ -120,17 +120,22 @@ export async function signIn(
 }
 
 /**
- * The key that seals sign-offs, which lies beside the database and not in it. Made with mode 0600 where the folder is new;
- * a database without its key is refused, since nothing it says of sign-offs could be checked.
+ * The key that seals sign-offs, which lies beside the database and not in it: `given`, else the data folder's, which is made
+ * with mode 0600 where the data are new. Data without their key are refused, since nothing they say of sign-offs could be
+ * checked.
  */
-export function sealKey(dir: string): Buffer {
-  mkdirSync(dir, { recursive: true, mode: 0o700 })
+export function sealKey(dir: string, given: string | undefined, isNew: boolean): Buffer {
   const path = join(dir, 'seal.key')
-  if (!existsSync(join(dir, 'done.db'))) makeKey(path)
-  const text = existsSync(path) ? readFileSync(path, 'utf8').trim() : ''
+  if (given === undefined && isNew) {
+    mkdirSync(dir, { recursive: true, mode: 0o700 })
+    makeKey(path)
+  }
+  const text = given ?? (existsSync(path) ? readFileSync(path, 'utf8').trim() : '')
   if (!/^[0-9a-f]{64}$/.test(text)) {
     throw new Error(
-      `${path} is missing or holds no key. Sign-offs can’t be checked without it: restore it from a backup.`,
+      given !== undefined
+        ? 'DONE_SEAL_KEY is no key: give the 64 hexadecimal digits of seal.key.'
+        : `${path} is missing or holds no key. Sign-offs can’t be checked without it: restore it from a backup, or copy it from where the data were begun.`,
     )
   }
   return Buffer.from(text, 'hex')

@@ -14,7 +14,7 @@ export async function run(args: string[]): Promise<number> {
     return 2
   }
   const config = settings(data === undefined ? {} : { data })
-  const done = await openDone({ dataDir: config.dataDir, site: () => config.site })
+  const done = await openDone({ ...config, site: () => config.site })
   try {
     const actor = await localAgent(done, config, process.env.DONE_TOKEN)
     const output = await done.call(actor, tool, input)

@@ -7,7 +7,7 @@ import { readFlags, settings } from './options.ts'
 export async function run(args: string[]): Promise<number> {
   const { flags } = readFlags(args, ['data'])
   const config = settings(flags)
-  const done = await openDone({ dataDir: config.dataDir, site: () => config.site })
+  const done = await openDone({ ...config, site: () => config.site })
   try {
     const account = await ensureAccount(done.store, config)
     console.log(config.site + (await issueSignInLink(done.store, account)))

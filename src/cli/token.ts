@@ -23,7 +23,7 @@ export async function run(args: string[]): Promise<number> {
   const config = settings(flags)
   const presets = readPresets(flags.tools)
   const projects = flags.projects?.split(',').map((id) => parseId(id, 'project').number)
-  const done = await openDone({ dataDir: config.dataDir, site: () => config.site })
+  const done = await openDone({ ...config, site: () => config.site })
   try {
     const account = await ensureAccount(done.store, config)
     const token = await issueToken(done.store, account, flags.name, {

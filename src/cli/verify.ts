@@ -11,7 +11,7 @@ import { readFlags, settings } from './options.ts'
 export async function run(args: string[]): Promise<number> {
   const { flags } = readFlags(args, ['data'])
   const config = settings(flags)
-  const done = await openDone({ dataDir: config.dataDir, site: () => config.site })
+  const done = await openDone({ ...config, site: () => config.site })
   try {
     let wrong = 0
     for (const account of await done.store.read(systemActor(0), 'verify', accountNumbers)) {

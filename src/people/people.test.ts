@@ -40,8 +40,8 @@ const withRole = (role: PersonActor['role']): PersonActor => ({ ...ana, role })
 type Row = Record<string, any>
 
 /** Every row of every table of the account's content. */
-function rows(): Record<string, Row[]> {
-  const tables = [...snapshot(world.dir)].map(([table, found]) => [table, [...found.values()]])
+async function rows(): Promise<Record<string, Row[]>> {
+  const tables = [...(await snapshot(world))].map(([table, found]) => [table, [...found.values()]])
   return Object.fromEntries(tables)
 }
 
@@ -49,9 +49,9 @@ function rows(): Record<string, Row[]> {
 async function converges(name: string, input: object): Promise<void> {
   await people(name, input)
   world.pass(60_000)
-  const before = rows()
+  const before = await rows()
   expect(await people(name, input)).toMatchObject({ already: true })
-  expect(rows()).toEqual(before)
+  expect(await rows()).toEqual(before)
 }
 
 describe('the catalogue of people', () => {
@@ -121,7 +121,7 @@ describe('agents and tokens', () => {
       begins: `${made.token.slice(0, 9)}…`,
       last_used_at: '2026-11-30T08:00:00Z',
     })
-    expect(JSON.stringify([tokens, rows()])).not.toContain(made.token)
+    expect(JSON.stringify([tokens, await rows()])).not.toContain(made.token)
     await converges('revoke_token', { id: 'K4' })
     expect(await actorOfToken(world.done.store, made.token)).toBeUndefined()
     expect((await people('list_tokens')).tokens[0].state).toBe('revoked')
@@ -147,9 +147,9 @@ describe('agents and tokens', () => {
     await people('revoke_token', { id: 'K4' })
     await scout.call('create_task', { title: 'Order tiles' })
     await scout.call('claim_task', { id: 'T1' })
-    const before = rows().events!.length
+    const before = (await rows()).events!.length
     expect(await people('revoke_agent', { id: 'G1' })).toMatchObject({ id: 'G1', revoked: ['K1', 'K5'] })
-    expect(rows().events!.slice(before)).toMatchObject([
+    expect((await rows()).events!.slice(before)).toMatchObject([
       { kind: 'agent_changed', object: 'G1', data: expect.stringContaining('"tokens":["K1","K5"]') },
     ])
     for (const token of tokens) expect(await actorOfToken(world.done.store, token)).toBeUndefined()
@@ -241,7 +241,7 @@ describe('a purge', () => {
       details: { allowed: ['Parent'] },
     })
     expect(await people('purge', { id: 'X2', title: 'Parent' })).toMatchObject({ purged: true, tasks: 2 })
-    const left = rows()
+    const left = await rows()
     expect(left.tasks).toMatchObject([{ id: 3, parent: null, trash: 1 }, { id: 4 }])
     const { replies: _, ...content } = left
     expect(JSON.stringify(content)).not.toContain(secret)
@@ -263,7 +263,7 @@ describe('a purge', () => {
     await world.ana.call('complete_task', { id: 'T1' })
     await scout.call('delete_task', { id: 'T1' })
     expect(await people('purge', { id: 'X1', title: 'Signed' })).toMatchObject({ kept: ['T1'] })
-    const left = rows()
+    const left = await rows()
     expect(left.sign_offs).toHaveLength(1)
     expect(left.tasks).toMatchObject([{ id: 1, title: '(purged)', description: '', status: 'done' }])
     expect(JSON.stringify([left.tasks, left.notes, left.events])).not.toContain('secret')
@@ -284,11 +284,11 @@ describe('a purge', () => {
     await scout.call('delete_comment', { id: 'C1' })
     await scout.call('delete_label', { name: 'ops' })
     await scout.call('delete_view', { name: 'Mine' })
-    for (const { id, title } of (await scout.call('list_trash')).trash ?? rows().trash) {
+    for (const { id, title } of (await scout.call('list_trash')).trash ?? (await rows()).trash) {
       const entry = String(id).startsWith('X') ? id : `X${id}`
       if (title !== 'Apart') await people('purge', { id: entry, title })
     }
-    let left = rows()
+    let left = await rows()
     expect([left.steps, left.comments, left.labels, left.task_labels, left.views]).toEqual([
       [],
       [],
@@ -297,11 +297,11 @@ describe('a purge', () => {
       [],
     ])
     await scout.call('delete_project', { id: 'P1', name: 'Old' })
-    const entry = rows().trash!.find((each) => (each as { kind: string }).kind === 'project') as {
+    const entry = (await rows()).trash!.find((each) => (each as { kind: string }).kind === 'project') as {
       id: number
     }
     await people('purge', { id: `X${entry.id}`, title: 'Old' })
-    left = rows()
+    left = await rows()
     expect([left.projects, left.tasks]).toMatchObject([[], [{ id: 1, project: null }]])
   })
 })
@@ -311,11 +311,11 @@ describe('a folder as a source', () => {
     const folder = mkdtempSync(join(tmpdir(), 'source-'))
     writeFileSync(join(folder, 'brief.md'), '# Brief')
     await converges('add_folder', { name: 'Handbook', path: folder })
-    expect(rows().connectors).toMatchObject([{ name: 'Handbook', may_save: 0 }])
+    expect((await rows()).connectors).toMatchObject([{ name: 'Handbook', may_save: 0 }])
     const other = await refused('add_folder', { name: 'handbook', path: folder, may_save: true })
     expect(other.code).toBe('conflict')
     await converges('remove_source', { name: 'handbook' })
-    expect(rows().connectors).toEqual([])
+    expect((await rows()).connectors).toEqual([])
     expect(await people('add_folder', { name: 'Handbook', path: folder, may_save: true })).toMatchObject({
       may_save: true,
     })
@@ -336,7 +336,7 @@ describe('a folder as a source', () => {
     expect(await refused('add_folder', { name: 'x', path: '/nowhere/at/all' })).toMatchObject({
       code: 'unavailable',
     })
-    expect(rows().connectors).toEqual([])
+    expect((await rows()).connectors).toEqual([])
   })
 })
 

@@ -12,7 +12,7 @@ export async function likelyDuplicate(tx: ReadTx, fields: NewTask): Promise<Row<
     .selectAll('tasks')
     .where('tasks.title', '=', fields.title)
     .where('tasks.created_at', '>', tx.now - DUPLICATE_MS)
-    .where('tasks.parent', 'is', fields.parent ?? null)
+    .where('tasks.parent', fields.parent == null ? 'is' : '=', fields.parent ?? null)
     .orderBy('tasks.id', 'desc')
     .limit(1)
     .executeTakeFirst()

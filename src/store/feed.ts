@@ -31,8 +31,8 @@ export interface EventFeed {
   own(events: readonly StoredEvent[]): void
   /** Somebody committed something: in one account, or in any. */
   changed(account?: number): void
-  /** Accounts that somebody listens to. */
-  accounts(): number[]
+  /** Accounts that somebody listens to, and the event up to which each was told. */
+  following(): Map<number, number>
   /** Resolves once nothing that is committed from then on can be missed, with what ends the listening. */
   listen(account: number, listener: Listener): Promise<() => void>
   stop(): void
@@ -89,7 +89,7 @@ export function eventFeed(source: EventSource): EventFeed {
     changed(account) {
       for (const each of account === undefined ? known.keys() : [account]) look(each)
     },
-    accounts: () => [...known.keys()],
+    following: () => new Map([...known].map(([account, { last }]) => [account, last])),
     async listen(account, listener) {
       const beginning = accounts.get(account) ?? begin(account)
       accounts.set(account, beginning)

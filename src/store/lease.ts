@@ -1,6 +1,7 @@
+import { sql } from 'kysely'
 import type { ActorId } from '../model/actor.ts'
 import { FREE } from './claim.ts'
-import { emit, type ReadTx, sqlOf, type WriteTx } from './handle.ts'
+import { dialectOf, emit, type ReadTx, sqlOf, type WriteTx } from './handle.ts'
 import { notify } from './notification.ts'
 
 /**
@@ -8,6 +9,13 @@ import { notify } from './notification.ts'
  * sweep alone; it returns numbers of accounts and nothing of theirs.
  */
 export async function accountsWithLapsedLeases(tx: ReadTx, limit: number): Promise<number[]> {
+  if (dialectOf(tx).engine === 'postgres') {
+    // Row-level security hides other accounts, so a function of the schema's looks for us.
+    const { rows } = await sql<{
+      account: number
+    }>`SELECT account FROM done_lapsed(${tx.now}, ${limit}) AS account`.execute(sqlOf(tx))
+    return rows.map((row) => row.account)
+  }
   const rows = await sqlOf(tx)
     .selectFrom('tasks')
     .select('account')

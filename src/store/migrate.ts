@@ -1,11 +1,12 @@
 import { closeSync, existsSync, openSync } from 'node:fs'
+import type { Migration } from './migration.ts'
 import { first } from './migrations/0001-first.ts'
 import { assumeStatistics } from './planner.ts'
 import { openSqlite, type SqliteConnection } from './sqlite.ts'
 import { triggers } from './triggers.ts'
 
 /** In order; the position is the schema's version. Forward only. */
-const MIGRATIONS = [first]
+export const MIGRATIONS: readonly Migration[] = [first]
 
 /**
  * Brings a file to this program's schema, each step in a transaction of its own, after a copy of the file was put beside
@@ -15,7 +16,7 @@ export function migrate(
   db: SqliteConnection,
   path: string,
   now: number,
-  migrations: readonly string[] = MIGRATIONS,
+  migrations: readonly Migration[] = MIGRATIONS,
 ): void {
   db.exec('PRAGMA busy_timeout = 10000')
   const found = Number(db.value('PRAGMA user_version'))
@@ -32,7 +33,7 @@ export function migrate(
     db.exec('BEGIN IMMEDIATE')
     try {
       if (Number(db.value('PRAGMA user_version')) === version) {
-        db.exec(migrations[version]!)
+        db.exec(migrations[version]!.sqlite)
         rebuildTriggers(db)
         assumeStatistics(db)
         db.exec(`PRAGMA user_version = ${version + 1}`)
@@ -67,7 +68,7 @@ let built: Map<string, string> | undefined
 function builtSchema(): Map<string, string> {
   if (!built) {
     const db = openSqlite(':memory:', 'write')
-    for (const migration of MIGRATIONS) db.exec(migration)
+    for (const { sqlite } of MIGRATIONS) db.exec(sqlite)
     rebuildTriggers(db)
     built = schemaOf(db)
     db.close()

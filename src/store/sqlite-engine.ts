@@ -1,4 +1,4 @@
-import { chmodSync, closeSync, mkdirSync, openSync } from 'node:fs'
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import { Kysely, SqliteDialect } from 'kysely'
 import type { StoredEvent } from '../model/event.ts'
@@ -17,9 +17,13 @@ import type { Database } from './tables.ts'
 const NOBODY = { actor: 'none', effect: 'none', tx: 'none' }
 
 /** Opens the embedded database, migrates it, and refuses to start on an altered schema. */
-export function openSqliteEngine(options: StoreOptions, now: number): Engine {
+export function openSqliteEngine(
+  options: StoreOptions,
+  now: number,
+): { engine: Engine; seal: (text: string) => string } {
+  const seal = options.sealFor(!existsSync(join(options.dir, 'done.db')))
   const path = prepareFile(options.dir)
-  const writer = openWriter(path, now, options.seal)
+  const writer = openWriter(path, now, seal)
   const reader = openSqlite(path, 'read')
   reader.exec('PRAGMA busy_timeout = 5000')
   const queries = { write: kysely(writer), read: kysely(reader) }
@@ -44,7 +48,7 @@ export function openSqliteEngine(options: StoreOptions, now: number): Engine {
   )
   let reads: Promise<unknown> = Promise.resolve()
 
-  return {
+  const engine: Engine = {
     dialect: SQLITE,
     read(_account, run) {
       // One connection, one snapshot at a time: the driver is synchronous, so a turn is as short as its queries.
@@ -72,6 +76,7 @@ export function openSqliteEngine(options: StoreOptions, now: number): Engine {
       writer.close()
     },
   }
+  return { engine, seal }
 }
 
 /** How often other processes' commits are looked for, in milliseconds. */
@@ -82,7 +87,7 @@ function watchFile(watcher: SqliteConnection, feed: EventFeed): NodeJS.Timeout {
   const look = watcher.prepare('PRAGMA data_version')
   let version: number | undefined
   return setInterval(() => {
-    if (feed.accounts().length === 0) return
+    if (feed.following().size === 0) return
     const [now] = look.all([]) as { data_version: number }[]
     if (now!.data_version === version) return
     version = now!.data_version
@@ -125,7 +130,7 @@ function prepareFile(dir: string): string {
   return path
 }
 
-function openWriter(path: string, now: number, seal: StoreOptions['seal']): SqliteConnection {
+function openWriter(path: string, now: number, seal: (text: string) => string): SqliteConnection {
   const writer = openSqlite(path, 'write')
   try {
     writer.exec('PRAGMA busy_timeout = 10000')
@@ -151,7 +156,7 @@ function openWriter(path: string, now: number, seal: StoreOptions['seal']): Sqli
 }
 
 /** Gate G8: a key that is not the one by which this file's sign-offs were sealed is as good as none. */
-function verifyKey(writer: SqliteConnection, seal: StoreOptions['seal']): void {
+function verifyKey(writer: SqliteConnection, seal: (text: string) => string): void {
   const check = seal('the key of this file')
   const stored = () => writer.value('SELECT key_check FROM installation')
   if (stored() === undefined) {

@@ -30,12 +30,19 @@ export interface Store {
 export interface StoreOptions {
   /** Folder of the data; made with mode 0700 where it is missing. */
   dir: string
+  /** Address of a PostgreSQL database, `postgres://…`; without it the embedded one in the folder is opened. */
+  database?: string | undefined
+  /** How the names of the database's roles begin; `done_` and the database's name by default. */
+  rolePrefix?: string | undefined
   /** Milliseconds since the epoch. */
   clock?: () => number
   /** Makes a transaction's name; random in use, its own in tests. */
   randomId: () => string
-  /** A keyed hash over a sign-off's text. */
-  seal: (text: string) => string
+  /**
+   * A keyed hash over a sign-off's text, under the key of these data. `isNew` where there are none yet, so that a key may be
+   * made; throws where there are and the key is not at hand.
+   */
+  sealFor: (isNew: boolean) => (text: string) => string
   /** Where people open Done, for addresses in answers. */
   site: () => string
   /** How long a write waits for other processes before it is refused, in milliseconds. */
@@ -45,7 +52,7 @@ export interface StoreOptions {
 /** Opens the database, brings its schema up to date, and refuses to start on an altered one. */
 export async function openStore(options: StoreOptions): Promise<Store> {
   const clock = options.clock ?? Date.now
-  const engine = await openEngine(options, clock())
+  const { engine, seal } = await openEngine(options, clock())
 
   function handle(
     actor: Actor,
@@ -54,7 +61,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     tx: string,
   ): DestroyTx {
     const { dialect } = engine
-    return openHandle({ db, dialect, tool, tx, seal: options.seal }, actor, clock(), options.site())
+    return openHandle({ db, dialect, tool, tx, seal }, actor, clock(), options.site())
   }
 
   function write<T>(
@@ -80,6 +87,9 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   }
 }
 
-async function openEngine(options: StoreOptions, now: number): Promise<Engine> {
-  return openSqliteEngine(options, now)
+async function openEngine(options: StoreOptions, now: number) {
+  if (options.database === undefined) return openSqliteEngine(options, now)
+  // Loaded where it is wanted: the driver would make every start of the embedded engine slower.
+  const { openPostgresEngine } = await import('./postgres-engine.ts')
+  return openPostgresEngine(options.database, options)
 }

@@ -2,12 +2,41 @@ import { CONTENT_TABLES } from './tables.ts'
 
 /**
  * The rules that stand in the database itself, so that a fault in the code, or a statement run with our own handle,
- * cannot break them. They ask three functions that only our writer defines, one job at a time: `done_actor()` (kind of
- * the acting credential), `done_effect()` (write or destroy) and `done_tx()` (this transaction). A plain SQLite shell
- * has none of them, so its writes to guarded tables fail.
+ * cannot break them. They ask three functions: `done_actor()` (kind of the acting credential), `done_effect()` (write or
+ * destroy) and `done_tx()` (this transaction). On SQLite only our writer defines them, one job at a time, so that a plain
+ * shell has none and its writes to guarded tables fail; on PostgreSQL the acting kind is the role that is connected.
  */
+export interface Rule {
+  /** The trigger's name. */
+  name: string
+  on: 'INSERT' | 'UPDATE' | 'DELETE'
+  table: string
+  /** An update of these columns only. */
+  of?: string | undefined
+  /** What is refused, over NEW and OLD: SQL that both engines read, after {@link asPostgres} where it is PostgreSQL. */
+  when: string
+  why: string
+}
+
+/** All of them. */
+export const rules = (): Rule[] => [...gate(), ...effects()]
+
+/** SQLite's triggers for all rules, and those that tell every process that credentials have changed. */
 export function triggers(): string[] {
-  return [...gate(), ...effects(), ...stamps()]
+  return [
+    ...rules().map(
+      ({ name, on, table, of, when, why }) =>
+        `CREATE TRIGGER ${name} BEFORE ${on}${of ? ` OF ${of}` : ''} ON ${table} WHEN ${when} BEGIN SELECT RAISE(ABORT, '${why}'); END`,
+    ),
+    ...stamps(),
+  ]
+}
+
+/** A rule's condition in PostgreSQL's words: columns are compared with nulls by another name there. */
+export function asPostgres(when: string): string {
+  return when
+    .replace(/ IS NOT (?=OLD\.|NEW\.)/g, ' IS DISTINCT FROM ')
+    .replace(/(OLD\.\w+) <> ''/g, "$1::text <> ''")
 }
 
 /** What the sign-off is bound to (gate G5), as far as it stands in the task's own row. */
@@ -25,13 +54,15 @@ const MEANING = [
 const changed = (columns: readonly string[]): string =>
   `(${columns.map((column) => `NEW.${column} IS NOT OLD.${column}`).join(' OR ')})`
 
-const refuse = (name: string, on: string, when: string, why: string): string =>
-  `CREATE TRIGGER ${name} BEFORE ${on} WHEN ${when} BEGIN SELECT RAISE(ABORT, '${why}'); END`
+const refuse = (name: string, on: string, when: string, why: string): Rule => {
+  const [, event, of, table] = /^(INSERT|UPDATE|DELETE)(?: OF (.*))? ON (\w+)$/.exec(on)!
+  return { name, on: event as Rule['on'], of, table: table!, when, why }
+}
 
 const closed = (row: string): string => `${row}.status IN ('done', 'cancelled')`
 
 /** The approval gate (spec: gate). Triggers compare columns; the store computes the hashes. */
-function gate(): string[] {
+function gate(): Rule[] {
   const notPerson = `done_actor() <> 'person'`
   const taskIsFrozen = (row: string) =>
     `EXISTS (SELECT 1 FROM tasks t WHERE t.account = ${row}.account AND t.id = ${row}.task AND ${closed('t')} AND t.auto_ok = 0)`
@@ -107,15 +138,15 @@ function gate(): string[] {
         'gate: the content of a signed-off task is frozen',
       ),
     ]),
-    refuse('gate_bytes_update', 'UPDATE ON artifact_bytes', '1', 'gate: bytes are never changed'),
+    refuse('gate_bytes_update', 'UPDATE ON artifact_bytes', '1 = 1', 'gate: bytes are never changed'),
     refuse(
       'gate_sign_off_insert',
       'INSERT ON sign_offs',
       `${notPerson} OR NEW.tx <> done_tx() OR EXISTS (SELECT 1 FROM sign_offs s WHERE s.account = NEW.account AND s.id = NEW.id)`,
       'gate: only a person signs off',
     ),
-    refuse('gate_sign_off_update', 'UPDATE ON sign_offs', '1', 'gate: a sign-off is never changed'),
-    refuse('gate_sign_off_delete', 'DELETE ON sign_offs', '1', 'gate: a sign-off is never removed'),
+    refuse('gate_sign_off_update', 'UPDATE ON sign_offs', '1 = 1', 'gate: a sign-off is never changed'),
+    refuse('gate_sign_off_delete', 'DELETE ON sign_offs', '1 = 1', 'gate: a sign-off is never removed'),
     refuse(
       'gate_request_insert',
       'INSERT ON requests',
@@ -165,7 +196,7 @@ const EXPENDABLE = new Set(['replies', 'search_docs'])
  * The promise of `destructiveHint: false`, kept by the database: unless the call was declared destructive, no authored
  * value that is not empty is replaced, no row is hidden and none is removed. Generated from the columns' roles.
  */
-function effects(): string[] {
+function effects(): Rule[] {
   return Object.entries(CONTENT_TABLES).flatMap(([table, columns]) => {
     const harms = Object.entries(columns).flatMap(([column, { role }]) => {
       if (role === 'authored')

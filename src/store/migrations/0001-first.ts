@@ -1,5 +1,6 @@
-/** The first schema. A migration is frozen once released: a change of the schema is a new file. */
-export const first = `
+import { asPostgresTypes, type Migration } from '../migration.ts'
+
+const tables = `
 CREATE TABLE installation (id INTEGER PRIMARY KEY CHECK (id = 1), key_check TEXT NOT NULL,
   credentials INTEGER NOT NULL DEFAULT 0) STRICT;
 
@@ -195,21 +196,40 @@ CREATE TABLE replies (account INTEGER NOT NULL, actor TEXT NOT NULL, key TEXT NO
   PRIMARY KEY (account, actor, key)) STRICT, WITHOUT ROWID;
 CREATE INDEX replies_by_age ON replies (at);
 
+CREATE TABLE access (account INTEGER NOT NULL, credential TEXT NOT NULL, actor TEXT NOT NULL, tool TEXT NOT NULL,
+  bucket INTEGER NOT NULL, calls INTEGER NOT NULL, refusals INTEGER NOT NULL,
+  PRIMARY KEY (account, actor, bucket, tool, credential)) STRICT, WITHOUT ROWID;
+CREATE INDEX access_by_age ON access (bucket);
+CREATE TABLE token_use (account INTEGER NOT NULL, token INTEGER NOT NULL, last_used_at INTEGER NOT NULL,
+  PRIMARY KEY (account, token)) STRICT, WITHOUT ROWID;
+`
+
+/** What numbers its rows by itself, and full text, is each engine's own. */
+const refusals = `account INTEGER NOT NULL, credential TEXT NOT NULL, actor TEXT NOT NULL, tool TEXT NOT NULL,
+  code TEXT NOT NULL, message TEXT NOT NULL, gate INTEGER NOT NULL, at INTEGER NOT NULL`
+const refusalsBy = `
+CREATE INDEX refusals_by_time ON refusals (account, at);
+CREATE INDEX refusals_by_age ON refusals (gate, at);
+`
+
+const sqlite = `
+CREATE TABLE refusals (seq INTEGER PRIMARY KEY, ${refusals}) STRICT;${refusalsBy}
 CREATE TABLE search_docs (doc INTEGER PRIMARY KEY, account INTEGER NOT NULL, kind TEXT NOT NULL,
   object INTEGER NOT NULL, task INTEGER, project INTEGER, at INTEGER NOT NULL) STRICT;
 CREATE UNIQUE INDEX search_docs_by_object ON search_docs (account, kind, object);
 CREATE VIRTUAL TABLE search_words USING fts5(text, content='', contentless_delete=1, prefix='1 2',
   tokenize='unicode61 remove_diacritics 2');
 CREATE VIRTUAL TABLE search_parts USING fts5(text, content='', contentless_delete=1, tokenize='trigram');
-
-CREATE TABLE access (account INTEGER NOT NULL, credential TEXT NOT NULL, actor TEXT NOT NULL, tool TEXT NOT NULL,
-  bucket INTEGER NOT NULL, calls INTEGER NOT NULL, refusals INTEGER NOT NULL,
-  PRIMARY KEY (account, actor, bucket, tool, credential)) STRICT, WITHOUT ROWID;
-CREATE INDEX access_by_age ON access (bucket);
-CREATE TABLE refusals (seq INTEGER PRIMARY KEY, account INTEGER NOT NULL, credential TEXT NOT NULL, actor TEXT NOT NULL,
-  tool TEXT NOT NULL, code TEXT NOT NULL, message TEXT NOT NULL, gate INTEGER NOT NULL, at INTEGER NOT NULL) STRICT;
-CREATE INDEX refusals_by_time ON refusals (account, at);
-CREATE INDEX refusals_by_age ON refusals (gate, at);
-CREATE TABLE token_use (account INTEGER NOT NULL, token INTEGER NOT NULL, last_used_at INTEGER NOT NULL,
-  PRIMARY KEY (account, token)) STRICT, WITHOUT ROWID;
 `
+
+const postgres = `
+CREATE TABLE refusals (seq INTEGER GENERATED ALWAYS AS IDENTITY, ${refusals}, PRIMARY KEY (account, seq));${refusalsBy}
+CREATE TABLE search_docs (doc INTEGER GENERATED ALWAYS AS IDENTITY, account INTEGER NOT NULL, kind TEXT NOT NULL,
+  object INTEGER NOT NULL, task INTEGER, project INTEGER, at INTEGER NOT NULL, folded TEXT NOT NULL,
+  pieces TEXT[] NOT NULL, PRIMARY KEY (account, kind, object));
+CREATE INDEX search_docs_by_doc ON search_docs (account, doc);
+CREATE INDEX search_docs_by_piece ON search_docs USING gin (pieces);
+`
+
+/** The first schema. A migration is frozen once released: a change of the schema is a new file. */
+export const first: Migration = { sqlite: tables + sqlite, postgres: asPostgresTypes(tables + postgres) }

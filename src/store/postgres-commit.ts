@@ -1,0 +1,132 @@
+import type pg from 'pg'
+import { AppError } from '../model/error.ts'
+import type { Done } from './engine.ts'
+import { isLost, queriesOn } from './postgres-connect.ts'
+import { type Job, type Outcome, settle, unavailable } from './queue.ts'
+
+/** Marks the locks of accounts, so that they are told from other programs' advisory locks on the database. */
+const ACCOUNT_LOCK = 4_747_002
+
+interface Options {
+  pool: pg.Pool
+  account: number
+  /** How long a batch is tried while the server can't be reached, in milliseconds. */
+  waitMs: number
+  randomId: () => string
+  /** Told of the events of each job after the commit. */
+  tell(events: Done<unknown>['events']): void
+}
+
+/** How a batch ended, where it is known. */
+type Ended = { kept: true; outcomes: Outcome[] } | { kept: false; cause: unknown }
+
+/**
+ * Commits batches of one account: every job in a savepoint of its own, one commit for all, nobody told before it. The
+ * account's lock is held from the first statement to the commit. Where a connection breaks, a batch of which nothing was
+ * kept is tried again; where it broke in the commit itself, the server is asked what became of the transaction.
+ */
+export function laneOf({ pool, account, waitMs, randomId, tell }: Options) {
+  async function attempt(client: pg.PoolClient, before: string, { scope, run }: Job): Promise<Outcome> {
+    const tx = randomId()
+    // One round trip with what ended the job before. All of the text is ours: two words and a random id.
+    await client.query(
+      `${before}SAVEPOINT job; SELECT set_config('done.effect', '${scope.effect}', true), set_config('done.tx', '${tx}', true)`,
+    )
+    try {
+      return { ok: true, ...(await run(queriesOn(client), tx)) }
+    } catch (error) {
+      if (isLost(error)) throw error
+      return { ok: false, error }
+    }
+  }
+
+  /** Runs a batch once. Throws where it can't be known what became of it, and where trying again would not help. */
+  async function commitOnce(jobs: readonly Job[]): Promise<Ended> {
+    let client: pg.PoolClient
+    try {
+      client = await pool.connect()
+    } catch (cause) {
+      if (!isLost(cause)) throw cause
+      return { kept: false, cause }
+    }
+    const outcomes: Outcome[] = []
+    let committing: string | undefined
+    try {
+      const begun = await script(
+        client,
+        `BEGIN; SELECT set_config('done.account', '${account}', true); SELECT pg_advisory_xact_lock(${ACCOUNT_LOCK}, ${account}); SELECT pg_current_xact_id()::text AS xid`,
+      )
+      let before = ''
+      for (const job of jobs) {
+        const outcome = await attempt(client, before, job)
+        outcomes.push(outcome)
+        before = outcome.ok ? 'RELEASE job; ' : 'ROLLBACK TO job; RELEASE job; '
+      }
+      committing = String(begun.at(-1)!.rows[0]!.xid)
+      const ended = await script(client, `${before}COMMIT`)
+      client.release()
+      // A transaction that failed ends with ROLLBACK where COMMIT was said.
+      const kept = ended.at(-1)!.command === 'COMMIT'
+      return kept ? { kept, outcomes } : { kept, cause: new Error('The transaction was rolled back.') }
+    } catch (cause) {
+      client.release(cause as Error)
+      if (!isLost(cause)) throw cause
+      if (committing !== undefined && (await wasCommitted(committing, cause))) return { kept: true, outcomes }
+      return { kept: false, cause }
+    }
+  }
+
+  /** Whether a transaction that broke in its commit was kept. The server remembers, and is asked once it is back. */
+  async function wasCommitted(xid: string, cause: unknown): Promise<boolean> {
+    const until = performance.now() + waitMs
+    while (performance.now() < until) {
+      try {
+        const { rows } = await pool.query<{ status: string | null }>(
+          'SELECT pg_xact_status($1::xid8) AS status',
+          [xid],
+        )
+        const status = rows[0]!.status
+        if (status === null) break
+        if (status !== 'in progress') return status === 'committed'
+      } catch (error) {
+        if (!isLost(error)) break
+      }
+      await new Promise((resolve) => setTimeout(resolve, 50))
+    }
+    throw undecided(cause)
+  }
+
+  return async (jobs: readonly Job[]): Promise<void> => {
+    const until = performance.now() + waitMs
+    for (;;) {
+      try {
+        const ended = await commitOnce(jobs)
+        if (ended.kept) return settle(jobs, ended.outcomes, tell)
+        if (performance.now() > until) throw unavailable(ended.cause)
+      } catch (error) {
+        for (const job of jobs) job.reject(error)
+        return
+      }
+      await new Promise((resolve) => setTimeout(resolve, 20 + Math.random() * 80))
+    }
+  }
+}
+
+/** Several statements in one round trip. */
+async function script(client: pg.PoolClient, text: string): Promise<pg.QueryResult[]> {
+  const answer = (await client.query(text)) as unknown as pg.QueryResult | pg.QueryResult[]
+  return Array.isArray(answer) ? answer : [answer]
+}
+
+function undecided(cause: unknown): AppError {
+  const error = new AppError(
+    'unavailable',
+    'The connection to the database broke in the commit, and what became of it can’t be found out: the write may have been kept.',
+    {
+      retry: true,
+      next: 'Repeat it with the same idempotency_key, or look first whether it was kept.',
+    },
+  )
+  error.cause = cause
+  return error
+}

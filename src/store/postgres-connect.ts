@@ -1,0 +1,136 @@
+import { createHash } from 'node:crypto'
+import {
+  HandleEmptyInListsPlugin,
+  Kysely,
+  PostgresAdapter,
+  PostgresIntrospector,
+  PostgresQueryCompiler,
+  replaceWithNoncontingentExpression,
+} from 'kysely'
+import pg from 'pg'
+import { SCHEMA } from './postgres-schema.ts'
+import type { Database } from './tables.ts'
+
+/** int8 and numeric arrive as texts; all of ours are within what a number holds. */
+const NUMBERS = new Set([pg.types.builtins.INT8, pg.types.builtins.NUMERIC])
+const types: pg.CustomTypesConfig = {
+  getTypeParser: ((oid: number, format?: 'text' | 'binary') =>
+    NUMBERS.has(oid) ? Number : pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
+}
+
+/** How to connect as a role; the owner's own address has its name and password in it. */
+export function optionsFor(url: string, role?: { name: string; password: string }): pg.ClientConfig {
+  const address = new URL(url)
+  if (role) {
+    address.username = ''
+    address.password = ''
+    // As parameters, since an address over a local socket has no host before which a name could stand.
+    address.searchParams.set('user', role.name)
+    address.searchParams.set('password', role.password)
+  }
+  return {
+    connectionString: address.href,
+    types,
+    keepAlive: true,
+    connectionTimeoutMillis: 5000,
+    application_name: 'done',
+  }
+}
+
+/** A pool that outlives the server's restarts: a connection that breaks while nobody uses it is forgotten. */
+export function openPool(options: pg.ClientConfig, max: number): pg.Pool {
+  const pool = new pg.Pool({ ...options, max, idleTimeoutMillis: 60_000 })
+  pool.on('error', () => {})
+  pool.on('connect', (client) => {
+    client.on('error', () => {})
+  })
+  return pool
+}
+
+/** Most prepared statements a process names; what comes after is parsed at each use. */
+const MOST_NAMED = 2000
+const names = new Map<string, string>()
+
+/** The name of a prepared statement: by its text, so that it means the same in every process behind a pooler. */
+function nameOf(sql: string): string | undefined {
+  let name = names.get(sql)
+  if (name === undefined && names.size < MOST_NAMED) {
+    name = createHash('sha256').update(sql).digest('base64url').slice(0, 22)
+    names.set(sql, name)
+  }
+  return name
+}
+
+const queries = new WeakMap<pg.ClientBase, Kysely<Database>>()
+
+/** Queries on one connection, whose transactions somebody else begins and ends. */
+export function queriesOn(client: pg.ClientBase): Kysely<Database> {
+  let db = queries.get(client)
+  if (!db) {
+    let turn: Promise<unknown> = Promise.resolve()
+    const connection = {
+      async executeQuery<R>({ sql, parameters }: { sql: string; parameters: readonly unknown[] }) {
+        const name = nameOf(sql)
+        const ask = () => client.query({ text: sql, values: [...parameters], ...(name ? { name } : {}) })
+        // One after another, also where several are asked for at once: a connection has one of them in hand.
+        const answer = turn.then(ask)
+        turn = answer.catch(() => {})
+        const { rows, rowCount, command } = await answer
+        return {
+          rows: rows as R[],
+          ...(command === 'SELECT' ? {} : { numAffectedRows: BigInt(rowCount ?? 0) }),
+        }
+      },
+      streamQuery(): never {
+        throw new Error('Streams are not used here.')
+      },
+    }
+    const nothing = async () => {}
+    db = new Kysely<Database>({
+      // Nothing is in an empty list, which SQLite knows and PostgreSQL takes for a mistake.
+      plugins: [new HandleEmptyInListsPlugin({ strategy: replaceWithNoncontingentExpression })],
+      dialect: {
+        createAdapter: () => new PostgresAdapter(),
+        createIntrospector: (each) => new PostgresIntrospector(each),
+        createQueryCompiler: () => new PostgresQueryCompiler(),
+        createDriver: () => ({
+          init: nothing,
+          acquireConnection: async () => connection,
+          releaseConnection: nothing,
+          beginTransaction: nothing,
+          commitTransaction: nothing,
+          rollbackTransaction: nothing,
+          destroy: nothing,
+        }),
+      },
+    })
+    queries.set(client, db)
+  }
+  return db
+}
+
+/**
+ * Whether an error says that the connection or the transaction is lost through no fault of the query, so that the same may
+ * be tried again (https://www.postgresql.org/docs/current/errcodes-appendix.html): broken and refused connections, a server
+ * that starts or stops, a primary that became a replica, and transactions that lost against others.
+ */
+export function isLost(error: unknown): boolean {
+  if (!(error instanceof Error)) return false
+  const { code = '' } = error as Error & { code?: string }
+  return (
+    /^(08|57P0[1-5]|53300|25006|40001|40P01|55P03)/.test(code) ||
+    /^(ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN)/.test(code) ||
+    /^Connection terminated|connection timeout|timeout exceeded when trying to connect|Client has encountered|Client was closed/i.test(
+      error.message,
+    )
+  )
+}
+
+/** What every session of ours begins with, kept by the role itself so that it also holds behind a pooler. */
+export const ROLE_SETTINGS = [
+  `search_path = ${SCHEMA}`,
+  `statement_timeout = '60s'`,
+  `lock_timeout = '10s'`,
+  `idle_in_transaction_session_timeout = '60s'`,
+  `timezone = 'UTC'`,
+] as const
