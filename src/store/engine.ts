@@ -5,6 +5,21 @@ import type { Dialect } from './dialect.ts'
 import type { EventFeed } from './feed.ts'
 import type { Database } from './tables.ts'
 
+/** What a query has come to. */
+export interface Result<R> {
+  rows: R[]
+  /** Rows inserted, changed or removed. */
+  affected: number
+}
+
+/** The queries of one transaction. */
+export interface Queries {
+  /** Builds queries and runs them. */
+  db: Kysely<Database>
+  /** Runs one that is compiled. */
+  run<R>(sql: string, parameters: readonly unknown[]): Promise<Result<R>>
+}
+
 /** In whose name a transaction writes, which the database's own walls ask for. */
 export interface Scope {
   account: number
@@ -22,12 +37,12 @@ export interface Done<T> {
 export interface Engine {
   readonly dialect: Dialect
   /** Runs in one snapshot of an account, on a connection with which the database refuses writes. May run again. */
-  read<T>(account: number, run: (db: Kysely<Database>) => Promise<T>): Promise<T>
+  read<T>(account: number, run: (queries: Queries) => Promise<T>): Promise<T>
   /**
    * Runs alone in its account, as one transaction whose name is `tx`; resolves after the commit is on disk. May run again
    * where the engine knows that nothing of it was kept.
    */
-  write<T>(scope: Scope, run: (db: Kysely<Database>, tx: string) => Promise<Done<T>>): Promise<T>
+  write<T>(scope: Scope, run: (queries: Queries, tx: string) => Promise<Done<T>>): Promise<T>
   readonly feed: EventFeed
   /** See {@link Store.credentialStamp}. */
   credentialStamp(): number | undefined

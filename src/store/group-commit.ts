@@ -1,13 +1,11 @@
-import type { Kysely } from 'kysely'
-import type { Done } from './engine.ts'
+import type { Done, Queries } from './engine.ts'
 import { type Job, type Outcome, settle, unavailable } from './queue.ts'
 import type { SqliteConnection } from './sqlite.ts'
-import type { Database } from './tables.ts'
 
 interface Options {
   writer: SqliteConnection
-  /** Queries on that connection. */
-  db: Kysely<Database>
+  /** On that connection. */
+  queries: Queries
   /** How long a batch waits for other processes before it is refused, in milliseconds. */
   waitMs: number
   randomId: () => string
@@ -18,7 +16,7 @@ interface Options {
 }
 
 /** Writes batches to one SQLite file: every job in a savepoint of its own, one commit for all, nobody told before it. */
-export function groupCommit({ writer, db, waitMs, randomId, act, tell }: Options) {
+export function groupCommit({ writer, queries, waitMs, randomId, act, tell }: Options) {
   /**
    * Runs a job in its savepoint. Throws where the savepoint itself is gone: SQLite has then rolled the whole batch back, as
    * it does when the disk is full.
@@ -29,7 +27,7 @@ export function groupCommit({ writer, db, waitMs, randomId, act, tell }: Options
     try {
       const tx = randomId()
       act({ actor: scope.kind, effect: scope.effect, tx })
-      outcome = { ok: true, ...(await run(db, tx)) }
+      outcome = { ok: true, ...(await run(queries, tx)) }
     } catch (error) {
       writer.exec('ROLLBACK TO job')
       outcome = { ok: false, error }

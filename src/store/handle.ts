@@ -1,9 +1,10 @@
-import type { Kysely, RawBuilder } from 'kysely'
+import type { Compilable, Kysely, RawBuilder } from 'kysely'
 import type { Actor } from '../model/actor.ts'
 import type { NewEvent, StoredEvent } from '../model/event.ts'
 import type { Kind } from '../model/id.ts'
 import type { Dialect } from './dialect.ts'
-import type { Database } from './tables.ts'
+import type { Queries, Result } from './engine.ts'
+import type { Database, Row } from './tables.ts'
 
 const HANDLE = Symbol('handle')
 declare const READS: unique symbol
@@ -33,7 +34,7 @@ export interface DestroyTx extends WriteTx {
 }
 
 interface Handle {
-  readonly db: Kysely<Database>
+  readonly queries: Queries
   readonly dialect: Dialect
   readonly tool: string
   readonly tx: string
@@ -50,7 +51,7 @@ type Reader = Pick<Kysely<Database>, 'selectFrom' | 'with' | 'fn' | 'getExecutor
 export function sqlOf(tx: WriteTx): Kysely<Database>
 export function sqlOf(tx: ReadTx): Reader
 export function sqlOf(tx: ReadTx): unknown {
-  return tx[HANDLE].db
+  return tx[HANDLE].queries.db
 }
 
 /** What this transaction's engine says in its own words. */
@@ -60,12 +61,71 @@ export function dialectOf(tx: ReadTx): Dialect {
 
 /** A list of numbers as one parameter, for `in`. */
 export function inNumbers(tx: ReadTx, list: readonly number[]): RawBuilder<number> {
-  return dialectOf(tx).numbers(list)
+  return dialectOf(tx).numbers(JSON.stringify(list))
 }
 
 /** A list of texts as one parameter, for `in`. */
 export function inTexts(tx: ReadTx, list: readonly string[]): RawBuilder<string> {
-  return dialectOf(tx).texts(list)
+  return dialectOf(tx).texts(JSON.stringify(list))
+}
+
+/**
+ * A query that is built and compiled once for each engine, and then only bound: building it again at each call costs more
+ * than most queries themselves. `build` gets names in place of values, which may stand wherever a parameter may; a list is
+ * given as JSON, for {@link Dialect.numbers}.
+ *
+ * @example const stepsOfTask = readQuery((db, p: { account: number; task: number }) =>
+ *   db.selectFrom('steps').selectAll().where('account', '=', p.account).where('task', '=', p.task))
+ */
+export function readQuery<V extends object, R>(
+  build: (db: Reader, values: V, dialect: Dialect) => Compilable<R>,
+): (tx: ReadTx, values: V) => Promise<R[]> {
+  const run = compiledOnce(build)
+  return async (tx, values) => (await run(tx, values)).rows
+}
+
+/** {@link readQuery} for what writes. */
+export function writeQuery<V extends object, R>(
+  build: (db: Kysely<Database>, values: V, dialect: Dialect) => Compilable<R>,
+): (tx: WriteTx, values: V) => Promise<Result<R>> {
+  return compiledOnce(build as (db: Reader, values: V, dialect: Dialect) => Compilable<R>)
+}
+
+/** A query's text, and which value stands at each of its parameters; what is not a value of the call's is fixed. */
+interface Compiled {
+  sql: string
+  parameters: readonly (Named | { fixed: unknown })[]
+}
+
+interface Named {
+  name: string
+}
+
+const isNamed = (value: unknown): value is Named =>
+  typeof value === 'object' && value !== null && PLACE in value
+
+const PLACE = Symbol('place of a value')
+
+/** Stands in for the values of a call while its query is built: each gives its name in place of itself. */
+const names = new Proxy({}, { get: (_, name) => ({ [PLACE]: true, name }) })
+
+function compiledOnce<V extends object, R>(
+  build: (db: Reader, values: V, dialect: Dialect) => Compilable<R>,
+): (tx: ReadTx, values: V) => Promise<Result<R>> {
+  const compiled = new Map<Dialect, Compiled>()
+  return (tx, values) => {
+    const { queries, dialect } = tx[HANDLE]
+    let query = compiled.get(dialect)
+    if (!query) {
+      const { sql, parameters } = build(queries.db, names as V, dialect).compile()
+      query = { sql, parameters: parameters.map((value) => (isNamed(value) ? value : { fixed: value })) }
+      compiled.set(dialect, query)
+    }
+    return queries.run<R>(
+      query.sql,
+      query.parameters.map((each) => ('fixed' in each ? each.fixed : values[each.name as keyof V])),
+    )
+  }
 }
 
 /** The tool in whose name the transaction runs: the tool column of events. */
@@ -104,18 +164,36 @@ export function openHandle(
   } as unknown as DestroyTx
 }
 
+const takeNumbers = writeQuery((db, p: { account: number; kind: Kind; count: number }) =>
+  db
+    .insertInto('counters')
+    .values({ account: p.account, kind: p.kind, last: p.count })
+    .onConflict((oc) =>
+      oc.columns(['account', 'kind']).doUpdateSet((eb) => ({ last: eb('counters.last', '+', p.count) })),
+    )
+    .returning('last'),
+)
+
 /** The next number of a kind; rises for ever and is never given twice, whatever happens to its row. */
 export async function nextNumber(tx: WriteTx, kind: Kind, count = 1): Promise<number> {
-  const { last } = await sqlOf(tx)
-    .insertInto('counters')
-    .values({ account: tx.account, kind, last: count })
-    .onConflict((oc) =>
-      oc.columns(['account', 'kind']).doUpdateSet((eb) => ({ last: eb('counters.last', '+', count) })),
-    )
-    .returning('last')
-    .executeTakeFirstOrThrow()
-  return last - count + 1
+  const { rows } = await takeNumbers(tx, { account: tx.account, kind, count })
+  return rows[0]!.last - count + 1
 }
+
+const insertEvent = writeQuery((db, row: Row<'events'>) =>
+  db.insertInto('events').values({
+    account: row.account,
+    id: row.id,
+    at: row.at,
+    actor: row.actor,
+    tool: row.tool,
+    kind: row.kind,
+    task: row.task,
+    project: row.project,
+    object: row.object,
+    data: row.data,
+  }),
+)
 
 /**
  * Inserts an event in the transaction whose change it records. It is published after the commit; a rollback says
@@ -135,22 +213,18 @@ export async function emit(tx: WriteTx, event: NewEvent): Promise<number> {
     project: event.project === undefined ? await projectOf(tx, event.task) : event.project,
     object: event.object ?? null,
   }
-  await sqlOf(tx)
-    .insertInto('events')
-    .values({ ...row, data })
-    .execute()
+  await insertEvent(tx, { ...row, data })
   tx[HANDLE].events.push(row)
   return id
 }
 
+const projectOfTask = readQuery((db, p: { account: number; task: number }) =>
+  db.selectFrom('tasks').select('project').where('account', '=', p.account).where('id', '=', p.task),
+)
+
 /** A task's event is its project's too, so that feeds of a project are whole; most callers have the project at hand. */
 async function projectOf(tx: ReadTx, task: number | null | undefined): Promise<number | null> {
   if (task == null) return null
-  const found = await sqlOf(tx)
-    .selectFrom('tasks')
-    .select('project')
-    .where('account', '=', tx.account)
-    .where('id', '=', task)
-    .executeTakeFirst()
+  const [found] = await projectOfTask(tx, { account: tx.account, task })
   return found?.project ?? null
 }

@@ -21,6 +21,7 @@ export function migrate(
   db.exec('PRAGMA busy_timeout = 10000')
   const found = Number(db.value('PRAGMA user_version'))
   if (found === 0 && Number(db.value('SELECT COUNT(*) FROM sqlite_schema')) > 0) {
+    if (db.value(`SELECT name FROM sqlite_schema WHERE name = '${MOVE_MARK}'`)) throw unfinishedMove('embedded', path)
     throw new Error(`${path} is a database of something else. Give another data folder; nothing was written.`)
   }
   if (found > migrations.length) {
@@ -45,6 +46,15 @@ export function migrate(
     }
   }
   db.exec('PRAGMA busy_timeout = 0')
+}
+
+/** The table that stands in a database until everything is moved into it (move.ts). */
+export const MOVE_MARK = 'move'
+
+export function unfinishedMove(to: 'postgres' | 'embedded', place: string): Error {
+  return new Error(
+    `${place} holds data that were not moved to the end. Run "donectl migrate-engine --to ${to}" again, which goes on where it stopped; until then the data are where they came from.`,
+  )
 }
 
 /** Gate G8: the text of every table, index and trigger must be the built one, or the server does not start. */
@@ -86,7 +96,7 @@ function schemaOf(db: SqliteConnection): Map<string, string> {
 }
 
 /** Triggers are built from the code, so every migration lays them anew. */
-function rebuildTriggers(db: SqliteConnection): void {
+export function rebuildTriggers(db: SqliteConnection): void {
   const old = db.prepare(`SELECT name FROM sqlite_schema WHERE type = 'trigger'`).all([]) as {
     name: string
   }[]

@@ -8,6 +8,7 @@ import {
   replaceWithNoncontingentExpression,
 } from 'kysely'
 import pg from 'pg'
+import type { Queries, Result } from './engine.ts'
 import { SCHEMA } from './postgres-schema.ts'
 import type { Database } from './tables.ts'
 
@@ -61,52 +62,56 @@ function nameOf(sql: string): string | undefined {
   return name
 }
 
-const queries = new WeakMap<pg.ClientBase, Kysely<Database>>()
+const connections = new WeakMap<pg.ClientBase, Queries>()
 
 /** Queries on one connection, whose transactions somebody else begins and ends. */
-export function queriesOn(client: pg.ClientBase): Kysely<Database> {
-  let db = queries.get(client)
-  if (!db) {
-    let turn: Promise<unknown> = Promise.resolve()
-    const connection = {
-      async executeQuery<R>({ sql, parameters }: { sql: string; parameters: readonly unknown[] }) {
-        const name = nameOf(sql)
-        const ask = () => client.query({ text: sql, values: [...parameters], ...(name ? { name } : {}) })
-        // One after another, also where several are asked for at once: a connection has one of them in hand.
-        const answer = turn.then(ask)
-        turn = answer.catch(() => {})
-        const { rows, rowCount, command } = await answer
-        return {
-          rows: rows as R[],
-          ...(command === 'SELECT' ? {} : { numAffectedRows: BigInt(rowCount ?? 0) }),
-        }
-      },
-      streamQuery(): never {
-        throw new Error('Streams are not used here.')
-      },
-    }
-    const nothing = async () => {}
-    db = new Kysely<Database>({
-      // Nothing is in an empty list, which SQLite knows and PostgreSQL takes for a mistake.
-      plugins: [new HandleEmptyInListsPlugin({ strategy: replaceWithNoncontingentExpression })],
-      dialect: {
-        createAdapter: () => new PostgresAdapter(),
-        createIntrospector: (each) => new PostgresIntrospector(each),
-        createQueryCompiler: () => new PostgresQueryCompiler(),
-        createDriver: () => ({
-          init: nothing,
-          acquireConnection: async () => connection,
-          releaseConnection: nothing,
-          beginTransaction: nothing,
-          commitTransaction: nothing,
-          rollbackTransaction: nothing,
-          destroy: nothing,
-        }),
-      },
-    })
-    queries.set(client, db)
+export function queriesOn(client: pg.ClientBase): Queries {
+  const found = connections.get(client)
+  if (found) return found
+  let turn: Promise<unknown> = Promise.resolve()
+  async function run<R>(sql: string, parameters: readonly unknown[]): Promise<Result<R>> {
+    const name = nameOf(sql)
+    const ask = () => client.query({ text: sql, values: [...parameters], ...(name ? { name } : {}) })
+    // One after another, also where several are asked for at once: a connection has one of them in hand.
+    const answer = turn.then(ask)
+    turn = answer.catch(() => {})
+    const { rows, rowCount, command } = await answer
+    return { rows: rows as R[], affected: command === 'SELECT' ? 0 : (rowCount ?? 0) }
   }
-  return db
+  const queries = { db: builderOn(run), run }
+  connections.set(client, queries)
+  return queries
+}
+
+function builderOn(run: Queries['run']): Kysely<Database> {
+  const nothing = async () => {}
+  const connection = {
+    async executeQuery<R>({ sql, parameters }: { sql: string; parameters: readonly unknown[] }) {
+      const { rows, affected } = await run<R>(sql, parameters)
+      return { rows, numAffectedRows: BigInt(affected) }
+    },
+    streamQuery(): never {
+      throw new Error('Streams are not used here.')
+    },
+  }
+  return new Kysely<Database>({
+    // Nothing is in an empty list, which SQLite knows and PostgreSQL takes for a mistake.
+    plugins: [new HandleEmptyInListsPlugin({ strategy: replaceWithNoncontingentExpression })],
+    dialect: {
+      createAdapter: () => new PostgresAdapter(),
+      createIntrospector: (each) => new PostgresIntrospector(each),
+      createQueryCompiler: () => new PostgresQueryCompiler(),
+      createDriver: () => ({
+        init: nothing,
+        acquireConnection: async () => connection,
+        releaseConnection: nothing,
+        beginTransaction: nothing,
+        commitTransaction: nothing,
+        rollbackTransaction: nothing,
+        destroy: nothing,
+      }),
+    },
+  })
 }
 
 /**

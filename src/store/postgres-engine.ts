@@ -1,9 +1,8 @@
-import type { Kysely } from 'kysely'
 import type pg from 'pg'
 import { AppError } from '../model/error.ts'
 import type { StoredEvent } from '../model/event.ts'
 import { POSTGRES } from './dialect.ts'
-import type { Engine, Scope } from './engine.ts'
+import type { Engine, Queries, Scope } from './engine.ts'
 import { type EventSource, eventFeed } from './feed.ts'
 import { laneOf } from './postgres-commit.ts'
 import { isLost, openPool, optionsFor, queriesOn } from './postgres-connect.ts'
@@ -12,7 +11,6 @@ import { type Ready, setUp } from './postgres-setup.ts'
 import { type WriteQueue, writeQueue } from './queue.ts'
 import type { StoreOptions } from './store.ts'
 import { EVENT_COLUMNS } from './stream.ts'
-import type { Database } from './tables.ts'
 
 /** Connections of one process: for reads, for agents' writes, and for what persons decide. */
 const POOL = { read: 8, app: 8, people: 2 } as const
@@ -65,7 +63,7 @@ export async function openPostgresEngine(
     return queue
   }
 
-  async function read<T>(account: number, run: (db: Kysely<Database>) => Promise<T>): Promise<T> {
+  async function read<T>(account: number, run: (queries: Queries) => Promise<T>): Promise<T> {
     const until = performance.now() + waitMs
     for (;;) {
       try {
@@ -100,7 +98,7 @@ export async function openPostgresEngine(
 async function readOnce<T>(
   pool: pg.Pool,
   account: number,
-  run: (db: Kysely<Database>) => Promise<T>,
+  run: (queries: Queries) => Promise<T>,
 ): Promise<T> {
   const client = await pool.connect()
   let broken: Error | undefined
@@ -123,7 +121,7 @@ async function readOnce<T>(
 function eventsIn(read: Engine['read']): EventSource {
   return {
     latest: (account) =>
-      read(account, async (db) => {
+      read(account, async ({ db }) => {
         const newest = await db
           .selectFrom('events')
           .select('id')
@@ -134,7 +132,7 @@ function eventsIn(read: Engine['read']): EventSource {
         return newest?.id ?? 0
       }),
     after: (account, id, limit) =>
-      read(account, async (db) => {
+      read(account, async ({ db }) => {
         const rows = await db
           .selectFrom('events')
           .select(EVENT_COLUMNS)

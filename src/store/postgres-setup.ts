@@ -1,10 +1,10 @@
 import pg from 'pg'
-import { MIGRATIONS } from './migrate.ts'
+import { MIGRATIONS, MOVE_MARK, unfinishedMove } from './migrate.ts'
 import { isLost, optionsFor, ROLE_SETTINGS } from './postgres-connect.ts'
 import { DESCRIBE, type Roles, SCHEMA, tablesOf, wallsOf } from './postgres-schema.ts'
 
 /** Any number that no other program takes on this database; one process at a time brings the schema up to date. */
-const SETUP_LOCK = 4_747_001
+export const SETUP_LOCK = 4_747_001
 
 /** The first version with all that the schema says. */
 const OLDEST = 15
@@ -46,8 +46,7 @@ export async function setUp(setup: Setup): Promise<Ready> {
     const seal = setup.sealFor(found === 0)
     const check = seal('the key of this file')
     if (found > 0) await verifyKey(client, check)
-    const { rows } = await client.query<{ name: string }>('SELECT current_database() AS name')
-    const roles = rolesOf(setup.prefix ?? `done_${rows[0]!.name}`)
+    const roles = await rolesOf(client, setup.prefix)
     const passwordOf = (role: string) => seal(`password of ${role}`)
     await makeRoles(client, roles, passwordOf)
     if (found === 0) await client.query(`CREATE SCHEMA ${SCHEMA}`)
@@ -61,7 +60,8 @@ export async function setUp(setup: Setup): Promise<Ready> {
   }
 }
 
-async function connect({ url, waitMs }: Setup): Promise<pg.Client> {
+/** Connects as the owner, whom none of our walls stops. Throws where the server does not answer in time. */
+export async function connect({ url, waitMs }: Pick<Setup, 'url' | 'waitMs'>): Promise<pg.Client> {
   const until = performance.now() + waitMs
   for (;;) {
     const client = new pg.Client(optionsFor(url))
@@ -83,7 +83,8 @@ function inWords(error: unknown): Error {
   return new Error(`The database that DATABASE_URL names can’t be opened: ${message}`, { cause: error })
 }
 
-async function refuseOther(client: pg.Client): Promise<void> {
+/** Throws on a server that is too old, and on a database that can't keep every text. */
+export async function refuseOther(client: pg.Client): Promise<void> {
   const { rows } = await client.query<{ version: string; encoding: string }>(
     `SELECT current_setting('server_version_num') AS version, current_setting('server_encoding') AS encoding`,
   )
@@ -98,13 +99,15 @@ async function refuseOther(client: pg.Client): Promise<void> {
   }
 }
 
-/** The version of the schema, 0 where there is none. */
-async function versionOf(client: pg.Client): Promise<number> {
-  const { rows } = await client.query<{ schema: boolean; ours: boolean }>(
-    `SELECT to_regnamespace($1) IS NOT NULL AS schema, to_regclass($2) IS NOT NULL AS ours`,
-    [SCHEMA, `${SCHEMA}.schema_version`],
+/** The version of the schema, 0 where there is none. Throws where something else, or half of a move, stands in its place. */
+export async function versionOf(client: pg.Client): Promise<number> {
+  const { rows } = await client.query<{ schema: boolean; ours: boolean; half: boolean }>(
+    `SELECT to_regnamespace($1) IS NOT NULL AS schema, to_regclass($2) IS NOT NULL AS ours,
+       to_regclass($3) IS NOT NULL AS half`,
+    [SCHEMA, `${SCHEMA}.schema_version`, `${SCHEMA}.${MOVE_MARK}`],
   )
   if (!rows[0]!.schema) return 0
+  if (rows[0]!.half) throw unfinishedMove('postgres', 'The database that DATABASE_URL names')
   if (!rows[0]!.ours) {
     throw new Error(
       `The database has a schema "${SCHEMA}" of something else. Give another database; nothing was written.`,
@@ -115,7 +118,7 @@ async function versionOf(client: pg.Client): Promise<number> {
 }
 
 /** Gate G8: a key that is not the one by which these sign-offs were sealed is as good as none. */
-async function verifyKey(client: pg.Client, check: string): Promise<void> {
+export async function verifyKey(client: pg.Client, check: string): Promise<void> {
   const { rows } = await client.query<{ key_check: string }>(`SELECT key_check FROM ${SCHEMA}.installation`)
   if (rows[0]?.key_check === check) return
   throw new Error(
@@ -123,13 +126,15 @@ async function verifyKey(client: pg.Client, check: string): Promise<void> {
   )
 }
 
-/** Role names, at most 63 bytes as PostgreSQL keeps them. */
-function rolesOf(prefix: string): Roles {
-  const begin = prefix.slice(0, 50)
+/** Role names, at most 63 bytes as PostgreSQL keeps them; by default they begin with the database's name. */
+export async function rolesOf(client: pg.Client, prefix: string | undefined): Promise<Roles> {
+  const { rows } = await client.query<{ name: string }>('SELECT current_database() AS name')
+  const begin = (prefix ?? `done_${rows[0]!.name}`).slice(0, 50)
   return { app: `${begin}_app`, people: `${begin}_people`, read: `${begin}_read` }
 }
 
-async function makeRoles(
+/** Makes the three roles where they are missing. Throws where the owner may not, and where one of them may do too much. */
+export async function makeRoles(
   client: pg.Client,
   roles: Roles,
   passwordOf: (role: string) => string,
@@ -173,10 +178,15 @@ async function migrate(client: pg.Client, found: number, roles: Roles, check: st
   await client.query(tablesOf(MIGRATIONS.slice(found)))
   await client.query(wallsOf(SCHEMA, roles))
   if (found === 0) {
-    await client.query('CREATE TABLE schema_version (version INTEGER NOT NULL)')
-    await client.query('INSERT INTO schema_version VALUES ($1)', [MIGRATIONS.length])
+    await nameVersion(client)
     await client.query('INSERT INTO installation (id, key_check) VALUES (1, $1)', [check])
   } else await client.query('UPDATE schema_version SET version = $1', [MIGRATIONS.length])
+}
+
+/** Says which schema stands here, for the first time. */
+export async function nameVersion(client: pg.Client): Promise<void> {
+  await client.query('CREATE TABLE schema_version (version INTEGER NOT NULL)')
+  await client.query('INSERT INTO schema_version VALUES ($1)', [MIGRATIONS.length])
 }
 
 /**

@@ -7,7 +7,7 @@ import type { Done } from './engine.ts'
 import { groupCommit } from './group-commit.ts'
 import { writeQueue } from './queue.ts'
 import { openSqlite, type SqliteConnection } from './sqlite.ts'
-import { kysely } from './sqlite-engine.ts'
+import { queriesOn } from './sqlite-engine.ts'
 
 let dir: string
 let db: SqliteConnection
@@ -26,7 +26,14 @@ const SCOPE = { account: 1, kind: 'agent', effect: 'write' } as const
 
 /** The queue of a store, on the bare connection. */
 function queueOf(waitMs: number) {
-  const options = { writer: db, db: kysely(db), waitMs, randomId: randomUUID, act: () => {}, tell: () => {} }
+  const options = {
+    writer: db,
+    queries: queriesOn(db),
+    waitMs,
+    randomId: randomUUID,
+    act: () => {},
+    tell: () => {},
+  }
   const { push } = writeQueue(groupCommit(options))
   return { push: (run: () => Promise<Done<string>>) => push(SCOPE, run) }
 }

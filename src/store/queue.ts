@@ -1,7 +1,5 @@
-import type { Kysely } from 'kysely'
 import { AppError } from '../model/error.ts'
-import type { Done, Scope } from './engine.ts'
-import type { Database } from './tables.ts'
+import type { Done, Queries, Scope } from './engine.ts'
 
 /** Most jobs that share one commit. */
 const BATCH = 64
@@ -9,7 +7,7 @@ const BATCH = 64
 /** One caller's write, as it waits. */
 export interface Job {
   scope: Scope
-  run(db: Kysely<Database>, tx: string): Promise<Done<unknown>>
+  run(queries: Queries, tx: string): Promise<Done<unknown>>
   resolve(value: unknown): void
   reject(error: unknown): void
 }
@@ -39,7 +37,7 @@ export function writeQueue(commitTogether: (jobs: readonly Job[]) => Promise<voi
   }
 
   return {
-    push<T>(scope: Scope, run: (db: Kysely<Database>, tx: string) => Promise<Done<T>>): Promise<T> {
+    push<T>(scope: Scope, run: (queries: Queries, tx: string) => Promise<Done<T>>): Promise<T> {
       return new Promise<T>((resolve, reject) => {
         waiting.push({ scope, run, resolve: resolve as (value: unknown) => void, reject })
         draining ??= Promise.resolve().then(drain)

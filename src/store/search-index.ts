@@ -83,7 +83,7 @@ function indexesFor(terms: readonly Term[]) {
 
 const IN_POSTGRES: SearchEngine = {
   async put(tx, kind, object, place, text) {
-    const pieces = inTexts(tx, own(tx, [...piecesOf(text)]))
+    const pieces = inTexts(tx, own(tx.account, [...piecesOf(text)]))
     await sql`INSERT INTO search_docs (account, kind, object, task, project, at, folded, pieces)
       VALUES (${tx.account}, ${kind}, ${object}, ${place.task}, ${place.project}, ${tx.now}, ${fold(text)}, ARRAY${pieces})
       ON CONFLICT (account, kind, object) DO UPDATE SET task = excluded.task, project = excluded.project,
@@ -92,7 +92,7 @@ const IN_POSTGRES: SearchEngine = {
   async drop() {},
   documentsWith(tx, terms) {
     // Row-level security would keep the planner from the index of pieces, so a function looks there for us, in the own account.
-    const pieces = inTexts(tx, own(tx, [...new Set(terms.flatMap(piecesOfTerm))]))
+    const pieces = inTexts(tx, own(tx.account, [...new Set(terms.flatMap(piecesOfTerm))]))
     const whole = terms.filter((term) => piecesOfTerm(term).length > 1)
     return sql`done_documents(ARRAY${pieces}) AS d
       WHERE ${sql.join([sql`1 = 1`, ...whole.map((term) => sql`position(${term.folded} in d.folded) > 0`)], sql` AND `)}`
@@ -101,8 +101,8 @@ const IN_POSTGRES: SearchEngine = {
 }
 
 /** Pieces carry the account, so that an index that all accounts share is read in one account's part alone. */
-const own = (tx: ReadTx, pieces: readonly string[]): string[] =>
-  pieces.map((piece) => `${tx.account} ${piece}`)
+export const own = (account: number, pieces: readonly string[]): string[] =>
+  pieces.map((piece) => `${account} ${piece}`)
 
 const engineOf = (tx: ReadTx): SearchEngine => (dialectOf(tx).engine === 'sqlite' ? IN_SQLITE : IN_POSTGRES)
 

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { Kysely, SqliteDialect } from 'kysely'
 import type { StoredEvent } from '../model/event.ts'
 import { SQLITE } from './dialect.ts'
-import type { Engine } from './engine.ts'
+import type { Engine, Queries, Result } from './engine.ts'
 import { type EventFeed, type EventSource, eventFeed } from './feed.ts'
 import { groupCommit } from './group-commit.ts'
 import { migrate, verifySchema } from './migrate.ts'
@@ -26,7 +26,7 @@ export function openSqliteEngine(
   const writer = openWriter(path, now, seal)
   const reader = openSqlite(path, 'read')
   reader.exec('PRAGMA busy_timeout = 5000')
-  const queries = { write: kysely(writer), read: kysely(reader) }
+  const queries = { write: queriesOn(writer), read: queriesOn(reader) }
   const scope = { ...NOBODY }
   writer.define('done_actor', () => scope.actor)
   writer.define('done_effect', () => scope.effect)
@@ -39,7 +39,7 @@ export function openSqliteEngine(
   const queue = writeQueue(
     groupCommit({
       writer,
-      db: queries.write,
+      queries: queries.write,
       waitMs: options.writeWaitMs ?? 10_000,
       randomId: options.randomId,
       act: (as) => Object.assign(scope, as ?? NOBODY),
@@ -122,7 +122,7 @@ function stampOf(watcher: SqliteConnection): () => number {
 }
 
 /** The file is made by us, so that it never exists with wider permissions than its owner's. */
-function prepareFile(dir: string): string {
+export function prepareFile(dir: string): string {
   mkdirSync(dir, { recursive: true, mode: 0o700 })
   const path = join(dir, 'done.db')
   closeSync(openSync(path, 'a', 0o600))
@@ -171,7 +171,14 @@ function verifyKey(writer: SqliteConnection, seal: (text: string) => string): vo
   }
 }
 
-/** Queries on a connection. */
-export function kysely(connection: SqliteConnection): Kysely<Database> {
-  return new Kysely<Database>({ dialect: new SqliteDialect({ database: connection }) })
+/** Queries on a connection. The driver is synchronous, so nothing is waited for but the turn. */
+export function queriesOn(connection: SqliteConnection): Queries {
+  return {
+    db: new Kysely<Database>({ dialect: new SqliteDialect({ database: connection }) }),
+    async run<R>(sql: string, parameters: readonly unknown[]): Promise<Result<R>> {
+      const statement = connection.prepare(sql)
+      if (statement.reader) return { rows: statement.all(parameters) as R[], affected: 0 }
+      return { rows: [], affected: Number(statement.run(parameters).changes) }
+    },
+  }
 }

@@ -1,6 +1,6 @@
 import type { Actor } from '../model/actor.ts'
 import type { StoredEvent } from '../model/event.ts'
-import type { Engine, Scope } from './engine.ts'
+import type { Queries, Scope } from './engine.ts'
 import { type DestroyTx, eventsOf, openHandle, type ReadTx, type WriteTx } from './handle.ts'
 import { openSqliteEngine } from './sqlite-engine.ts'
 
@@ -54,14 +54,9 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   const clock = options.clock ?? Date.now
   const { engine, seal } = await openEngine(options, clock())
 
-  function handle(
-    actor: Actor,
-    tool: string,
-    db: Parameters<Parameters<Engine['read']>[1]>[0],
-    tx: string,
-  ): DestroyTx {
+  function handle(actor: Actor, tool: string, queries: Queries, tx: string): DestroyTx {
     const { dialect } = engine
-    return openHandle({ db, dialect, tool, tx, seal }, actor, clock(), options.site())
+    return openHandle({ queries, dialect, tool, tx, seal }, actor, clock(), options.site())
   }
 
   function write<T>(
@@ -70,14 +65,15 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     tool: string,
     job: (tx: DestroyTx) => Promise<T>,
   ): Promise<T> {
-    return engine.write({ account: actor.account, kind: actor.kind, effect }, async (db, name) => {
-      const tx = handle(actor, tool, db, name)
+    return engine.write({ account: actor.account, kind: actor.kind, effect }, async (queries, name) => {
+      const tx = handle(actor, tool, queries, name)
       return { value: await job(tx), events: eventsOf(tx) }
     })
   }
 
   return {
-    read: (actor, tool, job) => engine.read(actor.account, (db) => job(handle(actor, tool, db, 'none'))),
+    read: (actor, tool, job) =>
+      engine.read(actor.account, (queries) => job(handle(actor, tool, queries, 'none'))),
     write: (actor, tool, job) => write('write', actor, tool, job),
     destroy: (actor, tool, job) => write('destroy', actor, tool, job),
     onEvents: engine.feed.listen,
