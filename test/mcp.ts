@@ -1,6 +1,5 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { getRequestListener } from '@hono/node-server'
 import { Client, type ClientOptions, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { actorOfToken } from '../src/auth/actor.ts'
 import { mcpHttp } from '../src/mcp/http.ts'
@@ -38,7 +37,7 @@ export async function listen(world: Pick<World, 'done'>): Promise<Endpoint> {
     allowedOrigins: ['127.0.0.1', 'localhost'],
     site: () => 'http://127.0.0.1:4747',
   })
-  const server = createServer(getRequestListener(mcp))
+  const server = createServer(mcp.listener)
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`
   const clients: Client[] = []

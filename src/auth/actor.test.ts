@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { newWorld, type World } from '../../test/world.ts'
-import { revokeToken } from '../store/credential.ts'
+import { endSession, revokeToken } from '../store/credential.ts'
+import { systemActor } from '../tools/access.ts'
 import { actorOfSession, actorOfToken } from './actor.ts'
 import { issueSignInLink, issueToken, LINK_MS, SESSION_MS, signIn } from './console.ts'
 import { hashSecret, newSecret } from './secret.ts'
@@ -10,6 +11,9 @@ beforeEach(async () => {
   world = await newWorld()
 })
 afterEach(() => world.close())
+
+/** Whether the engine can tell for nothing that what is remembered still holds. */
+const remembers = () => world.done.store.credentialStamp() !== undefined
 
 it('a token says who calls, until it expires or is revoked', async () => {
   const { store, account } = { ...world.done, account: world.account }
@@ -30,6 +34,44 @@ it('a token says who calls, until it expires or is revoked', async () => {
   await store.write(world.ana.actor, 'test', (tx) => revokeToken(tx, 1))
   expect(await actorOfToken(store, world.scout.token!)).toBeUndefined()
   expect(await actorOfToken(store, newSecret('done'))).toBeUndefined()
+})
+
+it('a token that another process revokes is refused at the very next request', async () => {
+  const { store } = world.done
+  const token = world.scout.token!
+  const first = await actorOfToken(store, token)
+  expect((await actorOfToken(store, token)) === first).toBe(remembers())
+  expect(Object.isFrozen(first)).toBe(true)
+
+  const other = await world.another()
+  await other.store.write(systemActor(world.account), 'test', (tx) => revokeToken(tx, 1))
+  expect(await actorOfToken(store, token)).toBeUndefined()
+  expect(await actorOfToken(store, world.builder.token!)).toMatchObject({ name: 'builder' })
+  await other.close()
+})
+
+it('what somebody may do changes with the very next request, too', async () => {
+  const { store } = world.done
+  const link = await issueSignInLink(store, world.account)
+  const { secret } = (await signIn(store, link.slice('/sign-in/'.length)))!
+  const person = (await actorOfSession(store, secret))!
+  expect((await actorOfSession(store, secret)) === person).toBe(remembers())
+  await store.write(person, 'test', (tx) => endSession(tx, person.session.id))
+  expect(await actorOfSession(store, secret)).toBeUndefined()
+})
+
+it('a revocation that falls into the look is not overlooked', async () => {
+  const { store } = world.done
+  const { read } = store
+  // Between the look's snapshot and its answer, another revokes.
+  store.read = async (actor, tool, run) => {
+    const found = await read(actor, tool, run)
+    store.read = read
+    await store.write(systemActor(world.account), 'test', (tx) => revokeToken(tx, 1))
+    return found
+  }
+  await actorOfToken(store, world.scout.token!)
+  expect(await actorOfToken(store, world.scout.token!)).toBeUndefined()
 })
 
 it('a session is no token and a token no session', async () => {

@@ -1,43 +1,60 @@
-import type { ActorId, AgentActor, PersonActor, Role, Scope } from '../model/actor.ts'
+import type { Actor, ActorId, AgentActor, PersonActor, Role, Scope } from '../model/actor.ts'
 import { formatId } from '../model/id.ts'
 import { agentWithOwner, sessionByHash, tokenByHash } from '../store/credential.ts'
 import type { Store } from '../store/store.ts'
 import { systemActor } from '../tools/access.ts'
+import { remembered } from './remembered.ts'
 import { hashSecret } from './secret.ts'
 
 /** Credentials are looked up before the account is known: it is the credential that names it. */
 const nobody = systemActor(0)
 
-/** The agent behind a token. Undefined where the token never was, was revoked or has expired: the three look the same. */
-export async function actorOfToken(store: Store, token: string): Promise<AgentActor | undefined> {
-  const row = await store.read(nobody, 'auth', (tx) => tokenByHash(tx, hashSecret(token)))
-  if (!row || row.revoked_at !== null || (row.expires_at !== null && row.expires_at <= store.now()))
-    return undefined
-  return {
-    ...agentActor({ ...row, id: row.agent }),
-    scopes: row.scopes.split(' ') as Scope[],
-    credential: `token:${row.id}`,
-    ...(row.presets === null ? {} : { presets: JSON.parse(row.presets) as string[] }),
-    ...(row.projects === null ? {} : { projects: JSON.parse(row.projects) as number[] }),
-  }
+/**
+ * The agent behind a token. Undefined where the token never was, was revoked or has expired: the three look the same. The
+ * object is frozen, and the same one at each request for as long as nothing of the credential changes.
+ */
+export function actorOfToken(store: Store, token: string): Promise<AgentActor | undefined> {
+  const hash = hashSecret(token)
+  return remembered(store).tokens(hash, async () => {
+    const row = await store.read(nobody, 'auth', (tx) => tokenByHash(tx, hash))
+    if (!row || row.revoked_at !== null) return undefined
+    const actor: AgentActor = {
+      ...agentActor({ ...row, id: row.agent }),
+      scopes: row.scopes.split(' ') as Scope[],
+      credential: `token:${row.id}`,
+      ...(row.presets === null ? {} : { presets: JSON.parse(row.presets) as string[] }),
+      ...(row.projects === null ? {} : { projects: JSON.parse(row.projects) as number[] }),
+    }
+    return { actor: shared(actor), expires: row.expires_at }
+  })
 }
 
-/** The person behind a session's secret. Undefined where it never was, has ended or has expired. */
-export async function actorOfSession(store: Store, secret: string): Promise<PersonActor | undefined> {
-  const row = await store.read(nobody, 'auth', (tx) => sessionByHash(tx, hashSecret(secret)))
-  if (!row || row.revoked_at !== null || row.expires_at <= store.now()) return undefined
-  return {
-    kind: 'person',
-    id: formatId('person', row.person) as ActorId,
-    account: row.account,
-    name: row.name,
-    owner: formatId('person', row.person) as ActorId,
-    zone: row.own_zone ?? row.account_zone,
-    role: row.role,
-    scopes: scopesOf(row.role),
-    credential: `session:${row.id}`,
-    session: { id: row.id, began: row.began, signedInAt: row.signed_in_at },
-  }
+/** The person behind a session's secret. Undefined where it never was, has ended or has expired. Frozen, as by a token. */
+export function actorOfSession(store: Store, secret: string): Promise<PersonActor | undefined> {
+  const hash = hashSecret(secret)
+  return remembered(store).sessions(hash, async () => {
+    const row = await store.read(nobody, 'auth', (tx) => sessionByHash(tx, hash))
+    if (!row || row.revoked_at !== null) return undefined
+    const actor: PersonActor = {
+      kind: 'person',
+      id: formatId('person', row.person) as ActorId,
+      account: row.account,
+      name: row.name,
+      owner: formatId('person', row.person) as ActorId,
+      zone: row.own_zone ?? row.account_zone,
+      role: row.role,
+      scopes: scopesOf(row.role),
+      credential: `session:${row.id}`,
+      session: Object.freeze({ id: row.id, began: row.began, signedInAt: row.signed_in_at }),
+    }
+    return { actor: shared(actor), expires: row.expires_at }
+  })
+}
+
+/** Frozen, since requests that run at the same time share it. */
+function shared<A extends Actor>(actor: A): A {
+  for (const part of [actor.scopes, actor.presets, actor.projects]) Object.freeze(part)
+  return Object.freeze(actor)
 }
 
 /** An agent that acts without a token: the one of `donectl mcp` on a folder that its user owns. */

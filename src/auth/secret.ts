@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto'
+import { hash, randomBytes } from 'node:crypto'
 
 /** A new secret of 256 random bits behind a prefix that says what it is. Shown once; only its hash is kept. */
 export function newSecret(prefix: string): string {
@@ -7,5 +7,5 @@ export function newSecret(prefix: string): string {
 
 /** How a secret is kept: SHA-256, in hex. Enough for 256 random bits; passwords would need a slow hash. */
 export function hashSecret(secret: string): string {
-  return createHash('sha256').update(secret).digest('hex')
+  return hash('sha256', secret, 'hex')
 }

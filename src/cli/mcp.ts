@@ -20,7 +20,7 @@ export async function run(args: string[]): Promise<number> {
         import('../auth/actor.ts'),
         import('../jobs/poller.ts'),
       ])
-      const done = await openDone({ dataDir: config.dataDir, site: () => config.site })
+      const done = await openDone({ ...config, site: () => config.site })
       const actor = await localAgent(done, config, token)
       const jobs = startJobs(done)
       return {

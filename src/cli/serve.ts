@@ -21,7 +21,7 @@ export async function run(args: string[]): Promise<undefined> {
   const { flags } = readFlags(args, ['data', 'port', 'host', 'site'])
   const config = readConfig(flags, process.env)
   let site = config.site
-  const done = await openDone({ dataDir: config.dataDir, site: () => site })
+  const done = await openDone({ ...config, site: () => site })
   const account = await ensureAccount(done.store, config)
   await mendClosings(done)
   const own = new URL(site).hostname
@@ -40,7 +40,7 @@ export async function run(args: string[]): Promise<undefined> {
     allowedOrigins: names,
     site: () => site,
   })
-  const server = await serveHttp({ done, config, mcp })
+  const server = await serveHttp({ done, config, mcp: mcp.listener })
   if (!flags.site && !process.env.DONE_SITE) site = site.replace(/:\d+$/, `:${server.port}`)
   const jobs = startJobs(done)
   const takeAddressAway = leaveAddress(config.dataDir, site)

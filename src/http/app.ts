@@ -26,18 +26,16 @@ export interface AppDeps {
   site: () => string
   /** The names under which the server answers; a function, since it may learn its port when it listens. */
   origins: () => Origins
-  /** The MCP endpoint. It has checks of its own. */
-  mcp?: ((request: Request) => Promise<Response>) | undefined
   /** Aborted when the server stops, so that streams end. */
   closing: AbortSignal
   /** Where faults of ours go. */
   log: (error: unknown) => void
 }
 
-/** Every HTTP address of Done. */
+/** Every HTTP address of Done but `/mcp`, which the server answers itself. */
 export function createApp(deps: AppDeps): Hono {
   const app = new Hono()
-  const { done, mcp } = deps
+  const { done } = deps
 
   app.get('/health', async (c) => {
     await done.store.read(systemActor(0), 'health', async () => {})
@@ -50,12 +48,9 @@ export function createApp(deps: AppDeps): Hono {
       return refuseHost(c, deps.site())
     }
     await next()
-    if (c.req.path === '/mcp') return
     for (const [name, value] of Object.entries(EVERYWHERE))
       if (!c.res.headers.has(name)) c.res.headers.set(name, value)
   })
-
-  if (mcp) app.all('/mcp', (c) => mcp(c.req.raw))
 
   for (const path of ['/api', '/api/']) readOnly(app, path, (c) => c.redirect('/api/docs'))
   const spec = lazily(() => JSON.stringify(openapi()))

@@ -1,18 +1,18 @@
-import type { Server } from 'node:http'
-import { serve } from '@hono/node-server'
+import { createServer, type RequestListener, type Server } from 'node:http'
+import { getRequestListener } from '@hono/node-server'
 import type { Config } from '../config.ts'
 import type { Done } from '../done.ts'
 import { openBus } from '../events/bus.ts'
 import { peopleCall } from '../people/call.ts'
 import { createApp } from './app.ts'
 import { sessionCookie } from './caller.ts'
-import { ownOrigins } from './origin.ts'
+import { type Origins, ownOrigins } from './origin.ts'
 
 export interface HttpOptions {
   done: Done
   config: Pick<Config, 'host' | 'port' | 'site'>
-  /** Answers the requests to `/mcp`. */
-  mcp?: (request: Request) => Promise<Response>
+  /** Answers the requests to `/mcp`, with checks of its own. */
+  mcp?: RequestListener
   /** Where faults of ours go; the standard error by default. */
   log?: (error: unknown) => void
 }
@@ -36,19 +36,31 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
   const closing = new AbortController()
   const bus = openBus(done.store)
   let port = config.port
+  // A port of 0 is only known once the system has given one.
+  const site = () => config.site.replace(/:0$/, `:${port}`)
+  let names: Origins | undefined
+  const origins = () => {
+    names ??= ownOrigins({ ...config, site: site() }, port)
+    return names
+  }
   const app = createApp({
     done,
     people: peopleCall(done),
     bus,
     cookie: sessionCookie(config.site),
-    // A port of 0 is only known once the system has given one.
-    site: () => config.site.replace(/:0$/, `:${port}`),
-    origins: () => ownOrigins({ ...config, site: config.site.replace(/:0$/, `:${port}`) }, port),
-    mcp,
+    site,
+    origins,
     closing: closing.signal,
     log,
   })
-  const server = await listen(app.fetch, config)
+  // Global Request and Response stay Node's own: other parts of the process use them as well.
+  const others = getRequestListener(app.fetch, { hostname: config.host, overrideGlobalObjects: false })
+  const server = await listen((incoming, outgoing) => {
+    // Under another name than those of the server nothing is opened; the app says so.
+    const own = mcp && isMcp(incoming.url) && origins().has(incoming.headers.host?.toLowerCase() ?? '')
+    if (own) mcp(incoming, outgoing)
+    else void others(incoming, outgoing)
+  }, config)
   port = (server.address() as { port: number }).port
 
   const timers = [
@@ -79,11 +91,16 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
   }
 }
 
-function listen(fetch: Parameters<typeof serve>[0]['fetch'], config: HttpOptions['config']): Promise<Server> {
+/** Whether a request is to `/mcp`; its target is a path, or a whole address where a proxy asks (RFC 9112, 3.2.2). */
+function isMcp(target = ''): boolean {
+  if (target.startsWith('/')) return target === '/mcp' || target.startsWith('/mcp?')
+  return URL.canParse(target) && new URL(target).pathname === '/mcp'
+}
+
+function listen(listener: RequestListener, { host, port }: HttpOptions['config']): Promise<Server> {
   return new Promise((resolve, reject) => {
-    // Global Request and Response stay Node's own: other parts of the process use them as well.
-    const options = { fetch, hostname: config.host, port: config.port, overrideGlobalObjects: false }
-    const server = serve(options, () => resolve(server)) as Server
+    const server = createServer(listener)
     server.once('error', reject)
+    server.listen(port, host, () => resolve(server))
   })
 }

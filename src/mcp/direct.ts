@@ -1,104 +1,146 @@
+import { isObject } from '../model/json.ts'
+import type { Connection } from '../tools/call.ts'
+import { answerCall, type Caller, refused } from './answer.ts'
+import { type Fixed, fixed } from './fixed.ts'
+import type { Listing } from './listing.ts'
+import { canOffer } from './offer.ts'
 import {
-  type CallToolResult,
   CLIENT_CAPABILITIES_META_KEY,
   CLIENT_INFO_META_KEY,
-  type ClientCapabilities,
+  KEPT,
   PROTOCOL_VERSION_META_KEY,
+  REVISION,
+  SERVER_INFO,
   SERVER_INFO_META_KEY,
-} from '@modelcontextprotocol/server'
-import { isObject } from '../model/json.ts'
-import { answerCall, type Caller } from './answer.ts'
-import type { Admitted } from './gate.ts'
-import { LIST_TTL_MS, type Listing, SERVER_INFO } from './protocol.ts'
-import { canOffer } from './sign-off.ts'
-import type { ListedTool } from './tool-file.ts'
+  TOLD,
+} from './revision.ts'
 
-const REVISION = '2026-07-28'
-
-interface Request2026 {
-  id: string | number
-  method: string
-  params: { name?: string; arguments?: unknown; _meta: Record<string, unknown> }
-}
-
-/**
- * The two requests that make up nearly all of the traffic, `tools/list` and `tools/call` of 2026-07-28, answered without
- * the SDK's machinery, which costs more than the call itself. Only what is regular in every respect is taken; whatever is
- * odd, wrong or of another kind is left to the SDK, whose answers are then the only ones there are. A test compares both.
+/*
+ * The requests that make up nearly all of the traffic, `tools/call`, `tools/list` and `server/discover` of 2026-07-28,
+ * answered without the SDK's machinery, which costs more than the call itself. Only what is regular in every respect is
+ * taken; whatever is odd, wrong or of another kind is left to the SDK, whose answers are then the only ones there are. A
+ * test compares both.
  */
-export async function direct(
-  { request, body, presets }: Pick<Admitted, 'request' | 'body' | 'presets'>,
-  { tools }: Pick<Listing, 'tools'>,
-  caller: Caller,
-): Promise<Response | undefined> {
-  if (!isRegular(request.headers, body)) return undefined
-  const { id, method, params } = body
-  if (method === 'tools/list')
-    return json(`{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${listJson(tools)}}`)
-  const name = params.name!
-  const capabilities = params._meta[CLIENT_CAPABILITIES_META_KEY] as ClientCapabilities
-  if (!caller.isTool(name) || canOffer(name, capabilities)) return undefined
-  const connection = {
-    presets,
-    // Made when somebody waits on it: a signal for each request would cost more than the rest of the door.
-    get signal() {
-      return request.signal
-    },
-  }
-  const result = await answerCall(caller, name, params.arguments, connection)
-  return json(JSON.stringify({ jsonrpc: '2.0', id, result: stamped(result) }))
+
+/** A request that is answered directly. */
+export type Regular = RegularCall | RegularList
+
+interface RegularCall {
+  id: string | number
+  method: 'tools/call'
+  params: { name: string; arguments?: Record<string, unknown>; _meta: Meta }
 }
 
-function isRegular(headers: Headers, body: unknown): body is Request2026 {
-  if (!isObject(body)) return false
-  const message = body as Partial<Request2026> & { jsonrpc?: unknown }
+interface RegularList {
+  id: string | number
+  method: 'tools/list' | 'server/discover'
+  params: { _meta: Meta }
+}
+
+type Meta = Record<string, unknown>
+
+/** Whether a message is a request of 2026-07-28 to be answered directly; `isTool` knows every name of the catalogue. */
+export function isRegular(message: unknown, isTool: (name: string) => boolean): message is Regular {
+  if (!isObject(message)) return false
   const { id, method, params } = message
-  if (message.jsonrpc !== '2.0' || (typeof id !== 'string' && !Number.isInteger(id)) || !isObject(params))
-    return false
-  if (!isRegularMeta(params._meta)) return false
-  if (headers.get('mcp-protocol-version') !== REVISION || headers.get('mcp-method') !== method) return false
-  if (method === 'tools/list') return Object.keys(params).every((key) => key === '_meta')
+  if (message.jsonrpc !== '2.0' || (typeof id !== 'string' && !Number.isInteger(id))) return false
+  if (!isObject(params) || !isRegularMeta(params._meta)) return false
+  if (method === 'tools/list' || method === 'server/discover') return onlyKeys(params, ONLY_META)
   return (
     method === 'tools/call' &&
     typeof params.name === 'string' &&
-    headers.get('mcp-name') === params.name &&
+    isTool(params.name) &&
+    !canOffer(params.name, params._meta[CLIENT_CAPABILITIES_META_KEY]) &&
     (params.arguments === undefined || isObject(params.arguments)) &&
-    Object.keys(params).every((key) => PLAIN_CALL.has(key))
+    onlyKeys(params, PLAIN_CALL)
   )
 }
 
-/** Who the client is and what it can do, and nothing else: progress and logs are the SDK's. */
-function isRegularMeta(meta: unknown): boolean {
-  if (!isObject(meta)) return false
+/** Over HTTP the headers say once more what is asked (2026-07-28, Streamable HTTP: "standard headers"). */
+export function headersAgree(headers: Pick<Headers, 'get'>, { method, params }: Regular): boolean {
   return (
-    Object.entries(meta).every(([key, value]) => {
-      if (key === PROTOCOL_VERSION_META_KEY) return value === REVISION
-      if (key === CLIENT_CAPABILITIES_META_KEY) return isObject(value) && Object.values(value).every(isObject)
-      if (key !== CLIENT_INFO_META_KEY || !isObject(value)) return false
-      return typeof value.name === 'string' && typeof value.version === 'string'
-    }) &&
-    PROTOCOL_VERSION_META_KEY in meta &&
-    CLIENT_CAPABILITIES_META_KEY in meta
+    headers.get('mcp-protocol-version') === REVISION &&
+    headers.get('mcp-method') === method &&
+    (!('name' in params) || headers.get('mcp-name') === params.name)
   )
 }
+
+const ONLY_META: ReadonlySet<string> = new Set(['_meta'])
 
 /** A second round carries more than these. */
-const PLAIN_CALL = new Set(['name', 'arguments', '_meta'])
+const PLAIN_CALL: ReadonlySet<string> = new Set(['name', 'arguments', '_meta'])
 
-const lists = new WeakMap<readonly ListedTool[], string>()
+function onlyKeys(record: Record<string, unknown>, allowed: ReadonlySet<string>): boolean {
+  for (const key in record) if (!allowed.has(key)) return false
+  return true
+}
 
-function listJson(tools: readonly ListedTool[]): string {
-  let text = lists.get(tools)
-  if (text === undefined) {
-    text = JSON.stringify(stamped({ tools, ttlMs: LIST_TTL_MS, cacheScope: 'private' }))
-    lists.set(tools, text)
+/**
+ * Who the client is and what it can do; also what means nothing to us, such as where to report progress, of which there is
+ * none, or a host's own names. What else the protocol keeps for itself is the SDK's.
+ */
+function isRegularMeta(meta: unknown): meta is Meta {
+  if (!isObject(meta)) return false
+  for (const key in meta) {
+    const value = meta[key]
+    if (key === PROTOCOL_VERSION_META_KEY) {
+      if (value !== REVISION) return false
+    } else if (key === CLIENT_CAPABILITIES_META_KEY) {
+      if (!isObject(value) || !Object.values(value).every(isObject)) return false
+    } else if (key === CLIENT_INFO_META_KEY) {
+      if (!isRegularClient(value)) return false
+    } else if (key === 'progressToken') {
+      if (typeof value !== 'string' && !Number.isInteger(value)) return false
+    } else if (key.startsWith(RESERVED)) return false
   }
-  return text
+  return PROTOCOL_VERSION_META_KEY in meta && CLIENT_CAPABILITIES_META_KEY in meta
 }
 
-function stamped(result: CallToolResult | Record<string, unknown>): Record<string, unknown> {
-  return { ...result, resultType: 'complete', _meta: { [SERVER_INFO_META_KEY]: SERVER_INFO } }
+const RESERVED = 'io.modelcontextprotocol/'
+
+/** A client's name and what it adds to it in words; icons are the SDK's to look at. */
+function isRegularClient(info: unknown): boolean {
+  if (!isObject(info) || typeof info.name !== 'string' || typeof info.version !== 'string') return false
+  for (const key in info) if (typeof info[key] !== 'string') return false
+  return true
 }
 
-const json = (text: string): Response =>
-  new Response(text, { headers: { 'content-type': 'application/json' } })
+interface FixedAnswers {
+  'tools/list': Fixed
+  'server/discover': Fixed
+}
+
+const fixedAnswers = new WeakMap<Listing, FixedAnswers>()
+
+/** The answer to a request that depends on nothing but what the connection lists. */
+export function listAnswer(listing: Listing, { method }: RegularList): Fixed {
+  let answers = fixedAnswers.get(listing)
+  if (!answers) {
+    const { tools, instructions } = listing
+    answers = {
+      'tools/list': fixed(stamped({ tools, ...KEPT })),
+      'server/discover': fixed(
+        stamped({ supportedVersions: [REVISION], capabilities: TOLD, instructions, ...KEPT }),
+      ),
+    }
+    fixedAnswers.set(listing, answers)
+  }
+  return answers[method]
+}
+
+/** Makes a call and gives the answer as JSON, whatever comes of it. */
+export async function callAnswer(
+  { id, params }: RegularCall,
+  caller: Caller | Promise<Caller>,
+  connection: Connection,
+): Promise<string> {
+  const who = await Promise.resolve(caller).catch(refused)
+  const result = 'content' in who ? who : await answerCall(who, params.name, params.arguments, connection)
+  // A result is an object that is never empty: what every answer carries goes before its closing brace.
+  return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${JSON.stringify(result).slice(0, -1)},${STAMP}}}`
+}
+
+const STAMPED = { resultType: 'complete', _meta: { [SERVER_INFO_META_KEY]: SERVER_INFO } }
+const STAMP = JSON.stringify(STAMPED).slice(1, -1)
+
+const stamped = (result: Record<string, unknown>): Record<string, unknown> => ({ ...result, ...STAMPED })

@@ -1,14 +1,10 @@
-import {
-  isJsonContentType,
-  readRequestBody,
-  validateHostHeader,
-  validateOriginHeader,
-} from '@modelcontextprotocol/server'
+import { isJsonContentType, validateHostHeader, validateOriginHeader } from '@modelcontextprotocol/server'
 import type { Actor, AgentActor } from '../model/actor.ts'
 import { AppError } from '../model/error.ts'
 import { LIMITS } from '../model/task.ts'
 import { readPresets } from '../tools/presets.ts'
 import { explained } from './answer.ts'
+import { parsed } from './json.ts'
 
 export interface GateOptions {
   /** Host names by which the server is reached, without port; `[::1]` for IPv6. */
@@ -21,50 +17,100 @@ export interface GateOptions {
   site: () => string
 }
 
+/** What is asked, whether it came as node:http has it or as the web does (endpoint.ts). */
+export interface Asked {
+  readonly method: string
+  /** Path and query, or a whole address. */
+  readonly url: string
+  readonly headers: Pick<Headers, 'get'>
+  /** The body as text; undefined where it has more bytes than that. */
+  text(most: number): Promise<string | undefined>
+  /** Aborted when the client goes away. Made when somebody asks for it: for each request it would cost more than the gate. */
+  gone(): AbortSignal
+}
+
+/** An answer that is whole before it is sent. */
+export interface Answer {
+  status: number
+  headers: Record<string, string>
+  /** One after the other. */
+  body: readonly (string | Buffer)[]
+}
+
 /** A request that passed: who calls, what the address narrows it to, and its body. */
 export interface Admitted {
-  request: Request
+  asked: Asked
   body: unknown
   actor: AgentActor
   token: string
-  presets: string[] | undefined
+  presets: readonly string[] | undefined
 }
 
 /**
  * What stands before the protocol, in this order: Host and Origin (403), method (405), token (401), preset (400), size
- * (413) and JSON (400, 415). A request that passes is handed to `serve`; no cookie and no query ever names a caller.
+ * (413) and JSON (400, 415). No cookie and no query ever names a caller.
  */
-export async function admit(
-  request: Request,
-  options: GateOptions,
-  serve: (admitted: Admitted) => Promise<Response>,
-): Promise<Response> {
-  const host = validateHostHeader(request.headers.get('host'), [...options.allowedHosts])
-  if (!host.ok) return rejected(403, 'This host name is not one of the server’s.')
-  const origin = validateOriginHeader(request.headers.get('origin'), [...options.allowedOrigins])
-  if (!origin.ok) return rejected(403, 'Pages of this origin may not call the server.')
-  if (request.method !== 'POST')
-    return rejected(405, 'Send POST: there is no stream to open here.', {}, { allow: 'POST' })
+export type Gate = (asked: Asked) => Promise<Admitted | Answer>
 
-  const token = bearer(request.headers.get('authorization'))
-  const actor = token === undefined ? undefined : await options.authenticate(token)
-  // Only an agent's token opens this door: a person's session signs off, so it must never be a bearer's.
-  if (token === undefined || actor?.kind !== 'agent') return unauthorized(token !== undefined, options.site())
+export function gateOf(options: GateOptions): Gate {
+  // What is asked for again and again is read once. Only what was good is kept.
+  const hosts = kept((host: string) => validateHostHeader(host, [...options.allowedHosts]).ok || undefined)
+  const narrowings = kept((query: string) => readPresets(new URLSearchParams(query).get('tools')) ?? NONE)
 
-  let presets: string[] | undefined
-  try {
-    presets = readPresets(new URL(request.url).searchParams.get('tools'))
-  } catch (error) {
-    if (!(error instanceof AppError)) throw error
-    return rejected(400, error.message, explained(error))
+  return async (asked) => {
+    const { headers } = asked
+    if (!hosts(headers.get('host') ?? '')) return rejected(403, 'This host name is not one of the server’s.')
+    const origin = headers.get('origin')
+    if (origin !== null && !validateOriginHeader(origin, [...options.allowedOrigins]).ok)
+      return rejected(403, 'Pages of this origin may not call the server.')
+    if (asked.method !== 'POST')
+      return rejected(405, 'Send POST: there is no stream to open here.', {}, { allow: 'POST' })
+
+    const token = bearer(headers.get('authorization'))
+    const actor = token === undefined ? undefined : await options.authenticate(token)
+    // Only an agent's token opens this door: a person's session signs off, so it must never be a bearer's.
+    if (token === undefined || actor?.kind !== 'agent')
+      return unauthorized(token !== undefined, options.site())
+
+    let presets: readonly string[] | undefined
+    try {
+      presets = narrowings(queryOf(asked.url))
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error
+      return rejected(400, error.message, explained(error))
+    }
+
+    if (!isJsonContentType(headers.get('content-type'))) return rejected(415, 'Send application/json.')
+    const text = await asked.text(LIMITS.requestBytes)
+    if (text === undefined) return rejected(413, `A request may have at most ${LIMITS.requestBytes} bytes.`)
+    const body = parsed(text)
+    if (body === undefined) return rejected(400, 'The body is not JSON.', undefined, {}, PARSE_ERROR)
+    return { asked, body, actor, token, presets: presets === NONE ? undefined : presets }
   }
+}
 
-  if (!isJsonContentType(request.headers.get('content-type'))) return rejected(415, 'Send application/json.')
-  const read = await readRequestBody(request, LIMITS.requestBytes)
-  if (read.tooLarge) return rejected(413, `A request may have at most ${LIMITS.requestBytes} bytes.`)
-  const body = parsed(read.text)
-  if (body === undefined) return rejected(400, 'The body is not JSON.', undefined, {}, PARSE_ERROR)
-  return serve({ request, body, actor, token, presets })
+/** Stands for no narrowing where a value has to be kept. */
+const NONE: readonly string[] = []
+
+/** Most answers of a function that are kept; hosts and addresses in use are few. */
+const MOST_KEPT = 100
+
+/** A function of a text that remembers what it answered, but for `undefined` and what it throws. */
+function kept<T>(read: (text: string) => T | undefined): (text: string) => T | undefined {
+  const known = new Map<string, T>()
+  return (text) => {
+    let value = known.get(text)
+    if (value === undefined) {
+      value = read(text)
+      if (value !== undefined && known.size < MOST_KEPT) known.set(text, value)
+    }
+    return value
+  }
+}
+
+function queryOf(url: string): string {
+  const start = url.indexOf('?')
+  return start < 0 ? '' : url.slice(start + 1).replace(/#.*/s, '')
 }
 
 const INVALID_REQUEST = -32600
@@ -77,15 +123,18 @@ function rejected(
   data?: Record<string, unknown>,
   headers: Record<string, string> = {},
   code = INVALID_REQUEST,
-): Response {
-  return Response.json(
-    { jsonrpc: '2.0', error: { code, message, ...(data ? { data } : {}) }, id: null },
-    { status, headers },
-  )
+): Answer {
+  const error = { code, message, ...(data ? { data } : {}) }
+  return json(JSON.stringify({ jsonrpc: '2.0', error, id: null }), status, headers)
+}
+
+/** An answer that is one text of JSON. */
+export function json(text: string, status = 200, headers: Record<string, string> = {}): Answer {
+  return { status, headers: { 'content-type': 'application/json', ...headers }, body: [text] }
 }
 
 /** RFC 6750, 3: without a token the challenge names no error; a token that is not good is `invalid_token`. */
-function unauthorized(given: boolean, site: string): Response {
+function unauthorized(given: boolean, site: string): Answer {
   const said = given
     ? 'The token is not good: it never was, has expired or was revoked.'
     : 'Send a token as "Authorization: Bearer …".'
@@ -104,12 +153,4 @@ function unauthorized(given: boolean, site: string): Response {
 
 function bearer(header: string | null): string | undefined {
   return /^Bearer +([\w.~+/-]+=*)$/i.exec(header ?? '')?.[1]
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

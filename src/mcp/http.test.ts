@@ -172,6 +172,92 @@ describe('the door', () => {
     expect(status).toBe(403)
   })
 
+  it('does not take the first of two tokens', async () => {
+    const { port } = new URL(endpoint.url)
+    const status = await new Promise((resolve, reject) => {
+      const twice = [`Bearer ${world.scout.token}`, `Bearer ${world.builder.token}`]
+      const headers = { authorization: twice, 'content-type': 'application/json' }
+      const options = { host: '127.0.0.1', port, path: '/mcp', method: 'POST' } as const
+      const sent = request(options, (answer) => {
+        answer.resume()
+        resolve(answer.statusCode)
+      })
+      for (const [name, value] of Object.entries(headers)) sent.setHeader(name, value)
+      sent.on('error', reject).end(JSON.stringify(list))
+    })
+    expect(status).toBe(401)
+  })
+
+  it('takes a body in pieces, of a bounded size', async () => {
+    const chunked = (pieces: readonly string[]) =>
+      fetch(endpoint.url, {
+        method: 'POST',
+        headers: {
+          ...as(world.scout.token!),
+          'content-type': 'application/json',
+          accept: 'application/json, text/event-stream',
+        },
+        body: new ReadableStream({
+          async start(controller) {
+            for (const piece of pieces) controller.enqueue(new TextEncoder().encode(piece))
+            controller.close()
+          },
+        }),
+        duplex: 'half',
+      } as RequestInit).then(
+        ({ status }) => status,
+        // Some clients see the answer, some only that the connection ends while they still send.
+        () => 413,
+      )
+    expect(await chunked(['\uFEFF', ...JSON.stringify(list)])).toBe(200)
+    expect(await chunked(['"', ...Array<string>(18).fill('x'.repeat(1024 * 1024)), '"'])).toBe(413)
+  })
+
+  it('stops waiting for whoever goes away', async () => {
+    await world.scout.call('create_task', { title: 'Waits for a decision' })
+    await world.scout.call('complete_task', { id: 'T1' })
+    const waits: Promise<unknown>[] = []
+    const { call } = world.done
+    world.done.call = (actor, name, input, connection) => {
+      const answer = call(actor, name, input, connection)
+      waits.push(answer)
+      return answer
+    }
+    const other = await listen(world)
+    for (const modern of [true, false]) {
+      const gone = new AbortController()
+      const params = { name: 'get_approval', arguments: { id: 'A1', wait_seconds: 50 } }
+      const meta = {
+        'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+        'io.modelcontextprotocol/clientCapabilities': {},
+      }
+      const headers = {
+        ...as(world.scout.token!),
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+        ...(modern
+          ? { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/call', 'mcp-name': params.name }
+          : {}),
+      }
+      const body = {
+        ...list,
+        method: 'tools/call',
+        params: modern ? { ...params, _meta: meta } : params,
+      }
+      const sent = fetch(other.url, {
+        method: 'POST',
+        headers,
+        body: JSON.stringify(body),
+        signal: gone.signal,
+      }).then((answer) => answer.text())
+      await expect.poll(() => waits.length).toBe(modern ? 1 : 2)
+      gone.abort()
+      await expect(sent).rejects.toThrow()
+      await waits.at(-1)
+    }
+    await other.close()
+  })
+
   it('takes a file of 10 MiB', async () => {
     const text = 'x'.repeat(Math.ceil((10 * 1024 * 1024 * 4) / 3))
     const answer = await endpoint.post(as(world.scout.token!), {
@@ -194,7 +280,8 @@ describe('the door', () => {
     await expect(client.readResource({ uri: 'done://task/T1' })).rejects.toMatchObject({ code: -32603 })
 
     world.done.store.read = () => Promise.reject(new Error('secret path'))
-    const broken = await endpoint.post(as(world.scout.token!), list)
+    // A token that nobody has shown yet, so that it has to be looked up.
+    const broken = await endpoint.post(as(world.builder.token!), list)
     expect(broken.status).toBe(500)
     expect(await broken.text()).not.toContain('secret')
     world.done.store.read = read

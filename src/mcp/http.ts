@@ -1,11 +1,17 @@
 import { createMcpHandler } from '@modelcontextprotocol/server'
+import type { Actor } from '../model/actor.ts'
 import type { Call } from '../tools/call.ts'
 import { toolNamed } from '../tools/effects.ts'
-import { type Caller, explained } from './answer.ts'
+import type { Caller } from './answer.ts'
 import { keepWhole, type WholeArguments } from './arguments.ts'
-import { direct } from './direct.ts'
-import { type Admitted, admit, type GateOptions } from './gate.ts'
-import { type Door, listingOf, serverFor } from './protocol.ts'
+import { connectionOf } from './connection.ts'
+import { callAnswer, headersAgree, isRegular, listAnswer } from './direct.ts'
+import { type Endpoint, endpointOf } from './endpoint.ts'
+import type { Fixed } from './fixed.ts'
+import { gzipBytes, plainBytes } from './fixed-bytes.ts'
+import { type Admitted, type Answer, type GateOptions, gateOf, json } from './gate.ts'
+import { type Listing, listingOf } from './listing.ts'
+import { type Door, serverFor } from './protocol.ts'
 import { type OnEvents, openStreams } from './streams.ts'
 import { toolsListFor } from './tool-list.ts'
 
@@ -14,25 +20,21 @@ export interface McpHttpOptions extends GateOptions {
   onEvents: OnEvents
 }
 
-/** The endpoint `/mcp`: answers one request. `close` ends the open streams, so that the server can stop. */
-export interface McpHttp {
-  (request: Request): Promise<Response>
+/** The endpoint `/mcp`. `close` ends the open streams, so that the server can stop. */
+export interface McpHttp extends Endpoint {
   close(): void
 }
 
 /**
  * MCP over Streamable HTTP, both eras. Nothing is kept between requests but the open streams: each request brings its
- * token, and gets a server of its own over lists that are made once.
+ * token, and is answered from lists that are made once.
  */
 export function mcpHttp(options: McpHttpOptions): McpHttp {
   const streams = openStreams(options.onEvents)
 
-  async function serve(admitted: Admitted): Promise<Response> {
-    const { request, body, actor, token } = admitted
-    const caller = callerOf(admitted, options.call)
-    const door = doorFor(admitted, caller)
-    const answer = await direct(admitted, door, caller)
-    if (answer) return answer
+  async function viaSdk(request: Request, admitted: Admitted): Promise<Response> {
+    const { body, actor, token } = admitted
+    const door = doorFor(admitted, options.call)
     const bus =
       listens(body) && streams.hasRoom(actor)
         ? await streams.busFor({
@@ -52,32 +54,71 @@ export function mcpHttp(options: McpHttpOptions): McpHttp {
     return handler.fetch(request, { parsedBody: body })
   }
 
-  async function answer(request: Request): Promise<Response> {
-    try {
-      return await admit(request, options, serve)
-    } catch (error) {
-      const { message } = explained(error)
-      return Response.json({ jsonrpc: '2.0', error: { code: -32603, message }, id: null }, { status: 500 })
-    }
+  const endpoint = endpointOf({
+    gate: gateOf(options),
+    direct: (admitted) => direct(admitted, options.call),
+    other: viaSdk,
+  })
+  return Object.assign(endpoint, { close: streams.close })
+}
+
+/** The answer to a regular request (direct.ts); undefined leaves it to the SDK. */
+export async function direct(
+  { asked, body, actor, presets }: Admitted,
+  call: Call,
+): Promise<Answer | undefined> {
+  if (!isRegular(body, isTool) || !headersAgree(asked.headers, body)) return undefined
+  if (body.method !== 'tools/call') {
+    return sent(listAnswer(listingFor(actor, presets), body), body.id, asked.headers.get('accept-encoding'))
   }
-
-  return Object.assign(answer, { close: streams.close })
+  const answer = await callAnswer(body, callerOf(actor, call), connectionOf(presets, asked.gone))
+  return json(answer)
 }
 
-/** Who calls, as the token says. */
-export function callerOf({ actor }: Pick<Admitted, 'actor'>, call: Call): Caller {
-  return { actor, call, isTool: (name) => toolNamed(name) !== undefined }
+const isTool = (name: string): boolean => toolNamed(name) !== undefined
+
+function sent(answer: Fixed, id: string | number, encodings: string | null): Answer {
+  const headers = { 'content-type': 'application/json', vary: 'accept-encoding' }
+  const packed = takesGzip(encodings ?? '') ? gzipBytes(answer, id) : undefined
+  if (!packed) return { status: 200, headers, body: plainBytes(answer, id) }
+  return { status: 200, headers: { ...headers, 'content-encoding': 'gzip' }, body: packed }
 }
 
-/** What a request's caller sees: the lists for its rights, made once for all who have the same. */
-export function doorFor(
-  { actor, presets, body }: Pick<Admitted, 'actor' | 'presets' | 'body'>,
-  caller: Caller,
-): Door {
-  const tools = toolsListFor(actor.scopes, actor.presets, presets)
+/** Whether gzip is among the encodings that a client takes (RFC 9110, 12.5.3); a weight of 0 refuses one. */
+function takesGzip(encodings: string): boolean {
+  return encodings
+    .toLowerCase()
+    .split(',')
+    .some((each) => /^\s*(?:x-)?gzip\s*(?:;|$)/.test(each) && !/;\s*q=0(?:\.0*)?\s*$/.test(each))
+}
+
+const callerOf = (actor: Actor, call: Call): Caller => ({ actor, call, isTool })
+
+const listings = new WeakMap<Actor, Map<readonly string[] | undefined, Listing>>()
+
+/** What a caller sees, made once for all who have the same rights; found at once where the caller itself is known. */
+function listingFor(actor: Actor, presets: readonly string[] | undefined): Listing {
+  let known = listings.get(actor)
+  if (!known) {
+    known = new Map()
+    listings.set(actor, known)
+  }
+  let listing = known.get(presets)
+  if (!listing) {
+    listing = listingOf(toolsListFor(actor.scopes, actor.presets, presets))
+    if (known.size < MOST_NARROWINGS) known.set(presets, listing)
+  }
+  return listing
+}
+
+/** Narrowings that are remembered of one caller; an address can combine presets at will. */
+const MOST_NARROWINGS = 16
+
+/** What the SDK's way answers a request from. */
+export function doorFor({ actor, presets, body }: Admitted, call: Call): Door {
   const kept: WholeArguments = new Map()
   keepWhole(kept, body)
-  return { ...listingOf(tools), presets, kept, caller: async () => caller }
+  return { ...listingFor(actor, presets), presets, kept, caller: async () => callerOf(actor, call) }
 }
 
 const listens = (body: unknown): boolean =>

@@ -8,21 +8,13 @@ import {
   type ServerContext,
 } from '@modelcontextprotocol/server'
 import type { Connection } from '../tools/call.ts'
-import { VERSION } from '../version.ts'
 import { answerCall, type Caller, refused } from './answer.ts'
 import { takeWhole, type WholeArguments } from './arguments.ts'
-import { instructionsFor } from './instructions.ts'
+import type { Listing } from './listing.ts'
 import { promptNamed, promptsFor } from './prompts.ts'
 import { completeTask, protocolError, readResource, resourcesFor, resourceTemplatesFor } from './resources.ts'
+import { KEPT, SERVER_INFO, TOLD } from './revision.ts'
 import { offerPage, secondRound } from './sign-off.ts'
-import type { ListedTool } from './tool-file.ts'
-
-/** What a connection lists, and what follows from it. */
-export interface Listing {
-  tools: readonly ListedTool[]
-  names: ReadonlySet<string>
-  instructions: string
-}
 
 /** One connection: what it lists, and who is behind it once somebody has to be. */
 export interface Door extends Listing {
@@ -36,43 +28,16 @@ export interface Door extends Listing {
   subscribed?: Set<string>
 }
 
-const listings = new WeakMap<readonly ListedTool[], Listing>()
-
-/** Made once a list. */
-export function listingOf(tools: readonly ListedTool[]): Listing {
-  let listing = listings.get(tools)
-  if (!listing) {
-    const names = tools.map((tool) => tool.name)
-    listing = { tools, names: new Set(names), instructions: instructionsFor(names) }
-    listings.set(tools, listing)
-  }
-  return listing
-}
-
-/** Who we say we are. */
-export const SERVER_INFO = Object.freeze({ name: 'done', title: 'Done', version: VERSION })
-
-/** How long a client may keep a list, in milliseconds; a change of rights is told at once to whoever listens. */
-export const LIST_TTL_MS = 300_000
-
-// What a credential may see is in every one of these, so none may be shared.
-const kept = { ttlMs: LIST_TTL_MS, cacheScope: 'private' } as const
 const CACHE_HINTS = Object.freeze({
-  'server/discover': kept,
-  'tools/list': kept,
-  'prompts/list': kept,
-  'resources/list': kept,
-  'resources/templates/list': kept,
+  'server/discover': KEPT,
+  'tools/list': KEPT,
+  'prompts/list': KEPT,
+  'resources/list': KEPT,
+  'resources/templates/list': KEPT,
   'resources/read': { ttlMs: 0, cacheScope: 'private' } as const,
 })
 
-/** With changes told, and for a client that nothing can be sent to. */
-const TOLD = Object.freeze({
-  tools: { listChanged: true },
-  resources: { subscribe: true },
-  prompts: {},
-  completions: {},
-})
+/** What we can do for a client that nothing can be sent to. */
 const UNTOLD = Object.freeze({ tools: {}, resources: {}, prompts: {}, completions: {} })
 
 /** A validator of answers to forms. We never send one, and the SDK's own would be made for each request. */

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import {
   type CallToolResult,
-  CLIENT_CAPABILITIES_META_KEY,
   type ClientCapabilities,
   type InputRequiredResult,
   inputRequired,
@@ -10,18 +9,13 @@ import {
 } from '@modelcontextprotocol/server'
 import type { Connection } from '../tools/call.ts'
 import { answerCall, type Caller } from './answer.ts'
+import { ASKS, canOffer } from './offer.ts'
+import { CLIENT_CAPABILITIES_META_KEY } from './revision.ts'
 
-/** The one tool whose answer can come with the page on which a person decides. */
-const ASKS = 'complete_task'
 const KEY = 'sign_off_page'
 
 /** How long a host may keep the page on offer, in milliseconds. */
 const ON_OFFER_MS = 10 * 60_000
-
-/** Whether the answer to this call can come with the page: the client must be able to open addresses. */
-export function canOffer(name: string, client: ClientCapabilities | undefined): boolean {
-  return name === ASKS && client?.elicitation?.url !== undefined
-}
 
 /**
  * The second round of a call that offered the page: it only reads. What the client answered counts for nothing, and the

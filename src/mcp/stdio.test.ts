@@ -190,3 +190,101 @@ it('says at the start that a preset is unknown', async () => {
   expect(log).toContain('There is no preset or toolset "wroker"')
   expect(code).toBe(1)
 })
+
+const MODERN = {
+  'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+  'io.modelcontextprotocol/clientCapabilities': {},
+}
+
+/** A request of 2026-07-28, on one line. */
+const modern = (
+  id: unknown,
+  method: string,
+  params: Record<string, unknown> = {},
+  meta: Record<string, unknown> = {},
+) => JSON.stringify({ jsonrpc: '2.0', id, method, params: { ...params, _meta: { ...MODERN, ...meta } } })
+
+/** Answers by id. */
+async function answersTo(lines: readonly string[]) {
+  const { out, log, code } = await run(lines)
+  const answers = out
+    .trim()
+    .split('\n')
+    .map(
+      (line) =>
+        JSON.parse(line) as { id: unknown; result?: Record<string, unknown>; error?: { code: number } },
+    )
+  return { answers: new Map(answers.map((answer) => [answer.id, answer])), count: answers.length, log, code }
+}
+
+it('answers what is regular as the SDK does', async () => {
+  await world.scout.call('create_task', { title: 'Rotate “the” certificate' })
+  const asked: [string, Record<string, unknown>?][] = [
+    ['server/discover'],
+    ['tools/list'],
+    ['tools/call', { name: 'get_task', arguments: { id: 'T1' } }],
+    ['tools/call', { name: 'get_task', arguments: { id: 'T99' } }],
+    ['tools/call', { name: 'get_task', arguments: { di: 'T1' } }],
+    ['tools/call', { name: 'list_projects' }],
+  ]
+  // A level of logs is the SDK's: asking for one is what makes the difference.
+  const viaSdk = { 'io.modelcontextprotocol/logLevel': 'error' }
+  const { answers, count, code } = await answersTo(
+    asked.flatMap(([method, params], i) => [
+      modern(i, method, params),
+      modern(`sdk ${i}`, method, params, viaSdk),
+    ]),
+  )
+  expect(count).toBe(2 * asked.length)
+  for (const i of asked.keys())
+    expect({ ...answers.get(i), id: 0 }, asked[i]![0]).toEqual({ ...answers.get(`sdk ${i}`), id: 0 })
+  expect(code).toBe(0)
+})
+
+it('stays with the revision that a client has begun with, whoever answers', async () => {
+  const { answers, count, log, code } = await answersTo([
+    modern(1, 'tools/list'),
+    // Neither says which revision it is of, so a client of before would have begun with them.
+    JSON.stringify({ jsonrpc: '2.0', method: 'notifications/roots/list_changed' }),
+    initialize.replace('"id":1', '"id":2'),
+    modern(3, 'prompts/list'),
+    modern(4, 'tools/call', { name: 'create_task', arguments: { title: 'Still modern' } }),
+    modern(5, 'tools/call', { name: 'approve_task', arguments: {} }),
+    'null',
+    '[]',
+  ])
+  expect(count).toBe(5)
+  expect(answers.get(2)!.error!.code).toBe(-32022)
+  expect(answers.get(3)!.result).toMatchObject({ resultType: 'complete', prompts: expect.any(Array) })
+  expect(answers.get(4)!.result).toMatchObject({ resultType: 'complete', structuredContent: { id: 'T1' } })
+  expect(answers.get(5)!.error!.code).toBe(-32602)
+  expect(log).toContain('Rejected 2025-era request')
+  expect(code).toBe(0)
+})
+
+it('gives a client of before everything by the SDK, even what looks like later', async () => {
+  const { answers } = await answersTo([
+    initialize,
+    modern(2, 'tools/list'),
+    create.replace('"id":2', '"id":3'),
+  ])
+  expect(answers.get(2)).not.toHaveProperty('result.resultType')
+  expect(answers.get(3)!.result).toMatchObject({ structuredContent: { id: 'T1' } })
+})
+
+it('answers no call that was taken back, and waits for none', async () => {
+  await world.scout.call('create_task', { title: 'Waits for a decision' })
+  await world.scout.call('complete_task', { id: 'T1' })
+  const waits = { name: 'get_approval', arguments: { id: 'A1', wait_seconds: 50 } }
+  const takeBack = (requestId: unknown) =>
+    JSON.stringify({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId } })
+  const { answers } = await answersTo([
+    modern(1, 'tools/call', waits),
+    modern(2, 'tools/call', waits, { 'io.modelcontextprotocol/logLevel': 'error' }),
+    takeBack(1),
+    takeBack(2),
+    takeBack(3),
+    modern(4, 'tools/call', { name: 'get_task', arguments: { id: 'T1' } }),
+  ])
+  expect([...answers.keys()]).toEqual([4])
+})

@@ -1,13 +1,11 @@
-import { PassThrough, type Readable, type Writable } from 'node:stream'
-import type { JSONRPCMessage, Server, Transport } from '@modelcontextprotocol/server'
-import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio'
+import type { Readable, Writable } from 'node:stream'
 import type { Actor, Scope } from '../model/actor.ts'
 import { AppError } from '../model/error.ts'
-import { LIMITS } from '../model/task.ts'
 import type { Call } from '../tools/call.ts'
-import { keepWhole, type WholeArguments } from './arguments.ts'
+import type { Caller } from './answer.ts'
 import { changesFor } from './changes.ts'
-import { type Door, listingOf, serverFor } from './protocol.ts'
+import { listingOf } from './listing.ts'
+import { type StdioLoop, stdioLoop } from './stdio-loop.ts'
 import type { OnEvents } from './streams.ts'
 import { listFrom, narrowingFrom, type ToolFile } from './tool-file.ts'
 
@@ -34,27 +32,24 @@ export interface StdioOptions {
   stdout?: Writable
 }
 
-/** How long calls may still be answered after the host closed its end, in milliseconds. */
-const LAST_CALLS_MS = 5000
-
 /**
- * MCP over stdin and stdout, both eras, until the host closes its end. stdout carries nothing but the protocol. Throws
- * what can be said before the first message: an unknown preset, a token that is not good.
+ * MCP over stdin and stdout, both eras, until the host closes its end. stdout carries nothing but the protocol. What is
+ * regular is answered directly (direct.ts); the SDK is loaded for the first message that is not, and only answers those.
+ * Throws what can be said before the first message: an unknown preset, a token that is not good.
  */
 export async function serveMcpStdio(options: StdioOptions): Promise<void> {
   const { connect, scopes, stdin = process.stdin, stdout = process.stdout } = options
   const file = await (options.toolFile ?? fromCatalogue)()
   const presets = narrowingFrom(file, options.presets?.join())
   const everyName = new Set(file.tools.map((tool) => tool.name))
-  const subscribed = new Set<string>()
-  let served: { server: Server; era: 'modern' | 'legacy' } | undefined
   let opening: Promise<StdioConnection> | undefined
+  let loop: StdioLoop | undefined
 
   function open(): Promise<StdioConnection> {
     opening ??= connect().then(
       async (connection) => {
         await connection.onEvents(connection.actor.account, (events) => {
-          for (const change of changesFor(connection.actor, mayRead, events)) void tell(change)
+          for (const change of changesFor(connection.actor, mayRead, events)) loop?.tell(change)
         })
         return connection
       },
@@ -69,10 +64,8 @@ export async function serveMcpStdio(options: StdioOptions): Promise<void> {
   const rights = scopes ? { scopes, presets: undefined } : (await open()).actor
   const listing = listingOf(listFrom(file, rights.scopes, rights.presets, presets))
   const mayRead = { task: listing.names.has('get_task'), digest: listing.names.has('get_digest') }
-  const kept: WholeArguments = new Map()
-  const door: Door = { ...listing, presets, subscribed, kept, caller }
 
-  async function caller() {
+  async function caller(): Promise<Caller> {
     const { actor, call, renew } = await open()
     const now = renew ? await renew() : actor
     if (!now) {
@@ -81,84 +74,20 @@ export async function serveMcpStdio(options: StdioOptions): Promise<void> {
         next: 'Ask a person for a new token and start again with it.',
       })
     }
-    return { actor: now, call, isTool: (name: string) => everyName.has(name) }
+    return { actor: now, call, isTool: (name) => everyName.has(name) }
   }
 
-  /** What a client of 2026-07-28 listens to is known to the SDK; an older one subscribes to addresses with us. */
-  async function tell(change: ReturnType<typeof changesFor>[number]): Promise<void> {
-    if (!served) return
-    const { server, era } = served
-    try {
-      if (change.kind === 'tools_list_changed') await server.sendToolListChanged()
-      else if (era === 'modern' || subscribed.has(change.uri))
-        await server.sendResourceUpdated({ uri: change.uri })
-    } catch {
-      // The host is gone, or not ready yet: it asks again for what it needs.
-    }
-  }
-
-  await new Promise<void>((resolve) => {
-    const input = new PassThrough()
-    const transport = new StdioServerTransport(input, stdout, { maxBufferSize: LIMITS.requestBytes })
-    serveStdio(
-      ({ era }) => {
-        const server = serverFor(door, era)
-        served = { server, era }
-        return server
-      },
-      { transport, onerror: (error) => console.error(error.message) },
-    )
-    const calls = watch(transport, {
-      arrives: (message) => keepWhole(kept, message),
-      listens: () => void open().catch(console.error),
-      closed: resolve,
-    })
-    stdin.pipe(input, { end: false })
-    stdin.once('end', () => void calls.answered(LAST_CALLS_MS).then(() => input.end()))
-    stdin.once('error', () => input.end())
+  loop = stdioLoop({
+    listing,
+    presets,
+    everyName,
+    caller,
+    listens: () => void open().catch(console.error),
+    stdin,
+    stdout,
   })
+  await loop.closed
   await (await opening?.catch(() => undefined))?.close()
 }
 
 const fromCatalogue = async (): Promise<ToolFile> => (await import('./tool-list.ts')).toolFile()
-
-/**
- * Looks at what passes: whoever listens wants events, so the folder is opened; and a host that closes its end behind a
- * call still gets the answer, which the SDK would drop.
- */
-function watch(
-  transport: Transport,
-  on: { arrives: (message: JSONRPCMessage) => void; listens: () => void; closed: () => void },
-) {
-  const open = new Set<unknown>()
-  let idle = () => {}
-  const { onmessage, onclose } = transport
-  const send = transport.send.bind(transport)
-  transport.onmessage = (message: JSONRPCMessage, extra) => {
-    on.arrives(message)
-    if ('method' in message && 'id' in message) {
-      if (message.method === 'subscriptions/listen' || message.method === 'resources/subscribe') on.listens()
-      else open.add(message.id)
-    } else if ('method' in message && message.method === 'notifications/cancelled') {
-      open.delete(message.params?.requestId)
-    }
-    onmessage?.(message, extra)
-  }
-  transport.send = async (message, sendOptions) => {
-    await send(message, sendOptions)
-    if ('id' in message && !('method' in message)) open.delete(message.id)
-    if (open.size === 0) idle()
-  }
-  transport.onclose = () => {
-    onclose?.()
-    on.closed()
-  }
-  return {
-    answered: (ms: number) =>
-      new Promise<void>((resolve) => {
-        idle = resolve
-        setTimeout(resolve, ms).unref()
-        if (open.size === 0) resolve()
-      }),
-  }
-}

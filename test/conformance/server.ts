@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { getRequestListener } from '@hono/node-server'
 import {
   createMcpHandler,
   isInitializeRequest,
@@ -9,9 +8,9 @@ import {
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server'
 import { actorOfToken } from '../../src/auth/actor.ts'
-import { direct } from '../../src/mcp/direct.ts'
-import { type Admitted, admit } from '../../src/mcp/gate.ts'
-import { callerOf, doorFor } from '../../src/mcp/http.ts'
+import { endpointOf } from '../../src/mcp/endpoint.ts'
+import { type Admitted, gateOf } from '../../src/mcp/gate.ts'
+import { direct, doorFor } from '../../src/mcp/http.ts'
 import { openStreams } from '../../src/mcp/streams.ts'
 import { newWorld } from '../world.ts'
 import { fixtureServer } from './fixtures.ts'
@@ -35,14 +34,10 @@ const options = {
   site: () => 'http://127.0.0.1:4747',
 }
 
-async function serve(admitted: Admitted): Promise<Response> {
-  const { request, body, actor, token } = admitted
-  const caller = callerOf(admitted, call)
-  const door = doorFor(admitted, caller)
-  // A list has to have the fixtures in it; calls of our own tools go the way they go in the product.
-  const called = isCall(body) ? await direct(admitted, door, caller) : undefined
-  if (called) return called
-  if (await isLegacyRequest(request, body)) return serveSession(admitted)
+async function viaSdk(request: Request, admitted: Admitted): Promise<Response> {
+  const { body, actor, token } = admitted
+  const door = doorFor(admitted, call)
+  if (await isLegacyRequest(request, body)) return serveSession(request, admitted)
   const handler = createMcpHandler(() => fixtureServer(door, 'modern'), {
     legacy: 'reject',
     bus: withFixtureChanges(
@@ -59,8 +54,8 @@ async function serve(admitted: Admitted): Promise<Response> {
 
 const isCall = (body: unknown) => (body as { method?: unknown } | null)?.method === 'tools/call'
 
-async function serveSession(admitted: Admitted): Promise<Response> {
-  const { request, body } = admitted
+async function serveSession(request: Request, admitted: Admitted): Promise<Response> {
+  const { body } = admitted
   const known = sessions.get(request.headers.get('mcp-session-id') ?? '')
   if (known) return known.handleRequest(request, { parsedBody: body })
   if (!isInitializeRequest(body)) return Response.json({ error: 'no session' }, { status: 404 })
@@ -70,15 +65,20 @@ async function serveSession(admitted: Admitted): Promise<Response> {
       sessions.set(id, transport)
     },
   })
-  const door = doorFor(admitted, callerOf(admitted, call))
+  const door = doorFor(admitted, call)
   await fixtureServer(door, 'legacy').connect(transport)
   return transport.handleRequest(request, { parsedBody: body })
 }
 
-const listener = getRequestListener((request) => admit(request, options, serve))
+const endpoint = endpointOf({
+  gate: gateOf(options),
+  // Lists have to have the fixtures in them; calls of our own tools go the way they go in the product.
+  direct: async (admitted) => (isCall(admitted.body) ? direct(admitted, call) : undefined),
+  other: viaSdk,
+})
 const server = createServer((request, response) => {
   request.rawHeaders.push('authorization', `Bearer ${world.scout.token}`)
-  void listener(request, response)
+  endpoint.listener(request, response)
 })
 server.listen(0, '127.0.0.1', () => {
   console.log(`http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`)
