@@ -81,7 +81,7 @@ export const ATTACKS: readonly (readonly [way: string, statement: string])[] = [
     'add evidence to a signed-off task',
     `INSERT INTO artifacts SELECT account, 90, 3, run, title, kind, url, text, file_name, media_type, size, sha256, origin, trash, created_at, created_by FROM artifacts WHERE task = 1`,
   ],
-  ['change the bytes of a file', `UPDATE artifact_bytes SET bytes = x'00'`],
+  ['change the bytes of a file', `UPDATE artifact_bytes SET bytes = substr(bytes, 2)`],
   [
     'make auto-OK a project’s default',
     `INSERT INTO projects (account, id, name, name_key, description, auto_ok_default, version, created_at, created_by, updated_at) VALUES (1, 90, 'p', 'p', '', 1, 1, 0, 'G1', 0)`,

@@ -13,7 +13,7 @@ export const TEMPLATE = 'done_template'
 export type DatabaseOptions = Pick<DoneOptions, 'database' | 'rolePrefix' | 'sealKey'>
 
 /** The server that the run of tests has started, where it runs on PostgreSQL (test/postgres.ts). */
-const server = (): string | undefined => process.env.DONE_TEST_SERVER
+const server = (): string | undefined => process.env.DONE_TEST_SERVER || undefined
 
 /** Whether this run is on PostgreSQL; else it is on the embedded engine. */
 export const onPostgres = (): boolean => server() !== undefined

@@ -65,8 +65,8 @@ describe.each(TOOL_NAMES)('%s', (name) => {
         const { attempts, refusals } = await smuggling(name, call)
         expect(attempts, 'a write was tried').toBeGreaterThan(0)
         expect(refusals, 'the database refused each').toHaveLength(attempts)
-        expect(refusals.filter((said) => said.includes('readonly database')).length).toBeGreaterThanOrEqual(3)
-        for (const refusal of refusals) expect(refusal).toMatch(/readonly database|no such function: done_/)
+        expect(refusals.filter((said) => BY_THE_ENGINE.test(said)).length).toBeGreaterThanOrEqual(3)
+        for (const refusal of refusals) expect(refusal).toMatch(/no such function: done_|readonly|denied/)
         expect(difference(before, await snapshot(world))).toSatisfy(isEmpty)
         wall.tools.add(name)
         wall.attempts += attempts
@@ -195,6 +195,9 @@ function filesIn(dir: string): string[] {
     return `${path} ${createHash('sha256').update(readFileSync(path)).digest('hex')}`
   })
 }
+
+/** How the database says that this connection writes nothing, whatever its triggers say. */
+const BY_THE_ENGINE = /readonly database|permission denied for table/
 
 /** On a table without triggers, so that it is the engine that refuses, and on one with them. */
 const SMUGGLED = [

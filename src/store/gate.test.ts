@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ATTACKS, attackedWorld, newTask, signOff } from '../../test/attacks.ts'
+import { onPostgres } from '../../test/database.ts'
 import { newWorld, type World } from '../../test/world.ts'
 import { openDone } from '../done.ts'
 import { sqlOf } from './handle.ts'
@@ -62,7 +63,7 @@ describe('with a person’s hand', () => {
   })
 })
 
-describe('past the program', () => {
+describe.skipIf(onPostgres())('past the program', () => {
   it('a plain shell on the file can write no task and no sign-off', () => {
     const shell = openSqlite(join(world.dir, 'done.db'), 'write')
     shell.exec('PRAGMA busy_timeout = 5000')

@@ -1,4 +1,5 @@
-import { nextNumber, type ReadTx, sqlOf, type WriteTx } from './handle.ts'
+import { nextNumber, type ReadTx, readQuery, sqlOf, type WriteTx } from './handle.ts'
+import { insertRow } from './row.ts'
 import { shownIds } from './sight.ts'
 import type { NoteKind, Row } from './tables.ts'
 
@@ -23,14 +24,28 @@ export async function newestNote(tx: ReadTx, place: NotePlace): Promise<Row<'not
   return { ...note, text: waitsFor(String((await shownIds(tx, [blocker]))(blocker))) }
 }
 
-function storedNote(tx: ReadTx, place: NotePlace): Promise<Row<'notes'> | undefined> {
+const newestOnTask = readQuery((db, p: { account: number; task: number; kind: NoteKind }) =>
+  db
+    .selectFrom('notes')
+    .selectAll()
+    .where('account', '=', p.account)
+    .where('task', '=', p.task)
+    .where('kind', '=', p.kind)
+    .where('step', 'is', null)
+    .orderBy('id', 'desc')
+    .limit(1),
+)
+
+async function storedNote(tx: ReadTx, place: NotePlace): Promise<Row<'notes'> | undefined> {
+  if (place.step == null && place.run == null && place.until === undefined)
+    return (await newestOnTask(tx, { account: tx.account, task: place.task, kind: place.kind }))[0]
   return sqlOf(tx)
     .selectFrom('notes')
     .selectAll()
     .where('account', '=', tx.account)
     .where('task', '=', place.task)
     .where('kind', '=', place.kind)
-    .where('step', 'is', place.step ?? null)
+    .where('step', place.step == null ? 'is' : '=', place.step ?? null)
     .$if(place.run != null, (query) => query.where('run', '=', place.run!))
     .$if(place.until !== undefined, (query) => query.where('at', '<=', place.until!))
     .orderBy('id', 'desc')
@@ -50,19 +65,16 @@ export async function addNote(
   if (!text) return false
   const newest = await storedNote(tx, place)
   if (newest?.text === text && newest.by === tx.actor.id) return false
-  await sqlOf(tx)
-    .insertInto('notes')
-    .values({
-      account: tx.account,
-      id: await nextNumber(tx, 'note'),
-      task: place.task,
-      kind: place.kind,
-      step: place.step ?? null,
-      run: place.run ?? null,
-      text,
-      by: tx.actor.id as Row<'notes'>['by'],
-      at: tx.now,
-    })
-    .execute()
+  await insertRow(tx, 'notes', {
+    account: tx.account,
+    id: await nextNumber(tx, 'note'),
+    task: place.task,
+    kind: place.kind,
+    step: place.step ?? null,
+    run: place.run ?? null,
+    text,
+    by: tx.actor.id as Row<'notes'>['by'],
+    at: tx.now,
+  })
   return true
 }

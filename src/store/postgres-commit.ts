@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import { AppError } from '../model/error.ts'
 import type { Done } from './engine.ts'
-import { isLost, queriesOn } from './postgres-connect.ts'
+import { isLost, isReplica, queriesOn } from './postgres-connect.ts'
 import { type Job, type Outcome, settle, unavailable } from './queue.ts'
 
 /** Marks the locks of accounts, so that they are told from other programs' advisory locks on the database. */
@@ -35,7 +35,7 @@ export function laneOf({ pool, account, waitMs, randomId, tell }: Options) {
     try {
       return { ok: true, ...(await run(queriesOn(client), tx)) }
     } catch (error) {
-      if (isLost(error)) throw error
+      if (mayRetry(error)) throw error
       return { ok: false, error }
     }
   }
@@ -46,7 +46,7 @@ export function laneOf({ pool, account, waitMs, randomId, tell }: Options) {
     try {
       client = await pool.connect()
     } catch (cause) {
-      if (!isLost(cause)) throw cause
+      if (!mayRetry(cause)) throw cause
       return { kept: false, cause }
     }
     const outcomes: Outcome[] = []
@@ -70,7 +70,7 @@ export function laneOf({ pool, account, waitMs, randomId, tell }: Options) {
       return kept ? { kept, outcomes } : { kept, cause: new Error('The transaction was rolled back.') }
     } catch (cause) {
       client.release(cause as Error)
-      if (!isLost(cause)) throw cause
+      if (!mayRetry(cause)) throw cause
       if (committing !== undefined && (await wasCommitted(committing, cause))) return { kept: true, outcomes }
       return { kept: false, cause }
     }
@@ -111,6 +111,8 @@ export function laneOf({ pool, account, waitMs, randomId, tell }: Options) {
     }
   }
 }
+
+const mayRetry = (error: unknown): boolean => isLost(error) || isReplica(error)
 
 /** Several statements in one round trip. */
 async function script(client: pg.PoolClient, text: string): Promise<pg.QueryResult[]> {

@@ -117,18 +117,23 @@ function builderOn(run: Queries['run']): Kysely<Database> {
 /**
  * Whether an error says that the connection or the transaction is lost through no fault of the query, so that the same may
  * be tried again (https://www.postgresql.org/docs/current/errcodes-appendix.html): broken and refused connections, a server
- * that starts or stops, a primary that became a replica, and transactions that lost against others.
+ * that starts or stops, and transactions that lost against others.
  */
 export function isLost(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   const { code = '' } = error as Error & { code?: string }
   return (
-    /^(08|57P0[1-5]|53300|25006|40001|40P01|55P03)/.test(code) ||
+    /^(08|57P0[1-5]|53300|40001|40P01|55P03)/.test(code) ||
     /^(ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN)/.test(code) ||
     /^Connection terminated|connection timeout|timeout exceeded when trying to connect|Client has encountered|Client was closed/i.test(
       error.message,
     )
   )
+}
+
+/** Whether a write was refused because the primary has become a replica: it is elsewhere by now. */
+export function isReplica(error: unknown): boolean {
+  return error instanceof Error && (error as Error & { code?: string }).code === '25006'
 }
 
 /** What every session of ours begins with, kept by the role itself so that it also holds behind a pooler. */

@@ -1,15 +1,21 @@
-import { join } from 'node:path'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ATTACKS, attackedWorld } from '../../test/attacks.ts'
+import { onPostgres } from '../../test/database.ts'
+import { without } from '../../test/past.ts'
 import { sampleWorld } from '../../test/sample.ts'
 import type { World } from '../../test/world.ts'
 import { sqlOf } from './handle.ts'
-import { openSqlite } from './sqlite.ts'
 import { CONTENT_TABLES } from './tables.ts'
-import { triggers } from './triggers.ts'
+import { rules } from './triggers.ts'
 
-const names = triggers().map((text) => /CREATE TRIGGER (\w+)/.exec(text)![1]!)
+const names = rules().map(({ name }) => name)
+
+/**
+ * What PostgreSQL refuses without the trigger as well: nobody was granted to change or remove a sign-off, and it has no
+ * REPLACE, which takes the place of a row with the same key.
+ */
+const HELD_TWICE = new Set(['gate_sign_off_update', 'gate_sign_off_delete', 'gate_task_id_is_new'])
 
 /** Thrown when a statement went through, so that it is rolled back and the next one finds the same account. */
 class Passed extends Error {}
@@ -52,16 +58,13 @@ describe('mutants: each trigger of the gate taken out in turn', () => {
   it.each(names.filter((name) => name.startsWith('gate_')))(
     '%s: an attack gets through without it',
     async (name) => {
-      const shell = openSqlite(join(world.dir, 'done.db'), 'write')
-      shell.exec('PRAGMA busy_timeout = 5000')
-      const text = triggers().find((each) => each.startsWith(`CREATE TRIGGER ${name} `))!
-      shell.exec(`DROP TRIGGER ${name}`)
       const through: string[] = []
-      for (const { hand, statement, way } of refused) {
-        if (await passes(world, hand, 'destroy', statement)) through.push(`${hand}: ${way}`)
-      }
-      shell.exec(text)
-      shell.close()
+      await without(world, name, async () => {
+        for (const { hand, statement, way } of refused) {
+          if (await passes(world, hand, 'destroy', statement)) through.push(`${hand}: ${way}`)
+        }
+      })
+      if (onPostgres() && HELD_TWICE.has(name)) return expect(through).toEqual([])
       expect(through.length).toBeGreaterThan(0)
     },
   )
@@ -81,8 +84,8 @@ describe('the promise of a call that is not destructive', () => {
   it.each(columns.filter(({ role }) => role === 'authored'))(
     '$table $column is not replaced',
     async ({ table, column }) => {
-      const filled = `${column} IS NOT NULL AND ${column} <> ''`
-      const other = `CASE typeof(${column}) WHEN 'integer' THEN ${column} + 1 WHEN 'blob' THEN x'00' ELSE ${column} || '!' END`
+      const filled = `${column} IS NOT NULL AND CAST(${column} AS TEXT) <> ''`
+      const other = await anotherValue(world, table, column)
       expect(
         await passes(world, 'person', 'write', `UPDATE ${table} SET ${column} = ${other} WHERE ${filled}`),
       ).toBe(false)
@@ -93,7 +96,7 @@ describe('the promise of a call that is not destructive', () => {
     'no row of $table is hidden by $column',
     async ({ table, column }) => {
       expect(
-        await passes(world, 'person', 'write', `UPDATE ${table} SET ${column} = 1 WHERE ${column} IS NULL`),
+        await passes(world, 'person', 'write', `UPDATE ${table} SET ${column} = '1' WHERE ${column} IS NULL`),
       ).toBe(false)
     },
   )
@@ -106,3 +109,16 @@ describe('the promise of a call that is not destructive', () => {
     },
   )
 })
+
+/** SQL for a value of the column's type that is not the one that stands there. */
+async function anotherValue(world: World, table: string, column: string): Promise<string> {
+  const [declared] = await world.look<{ type: string }>(
+    onPostgres()
+      ? `SELECT data_type AS type FROM information_schema.columns WHERE table_schema = 'done' AND table_name = '${table}' AND column_name = '${column}'`
+      : `SELECT lower(type) AS type FROM pragma_table_info('${table}') WHERE name = '${column}'`,
+  )
+  const { type } = declared!
+  if (type === 'integer' || type === 'bigint') return `${column} + 1`
+  if (type === 'blob' || type === 'bytea') return `substr(${column}, 2)`
+  return `${column} || '!'`
+}

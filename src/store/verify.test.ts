@@ -1,9 +1,7 @@
-import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
+import { forge } from '../../test/past.ts'
 import { newWorld, type World } from '../../test/world.ts'
 import { systemActor } from '../tools/access.ts'
-import { openSqlite } from './sqlite.ts'
-import { triggers } from './triggers.ts'
 import { reopenUnsigned, unsignedClosings } from './verify.ts'
 
 let world: World
@@ -15,17 +13,7 @@ afterEach(() => world.close())
 const unsigned = async () =>
   (await world.done.store.read(systemActor(1), 'verify', unsignedClosings)).map((task) => task.id)
 
-/** Writes to the file past the program: every trigger out, the statement, every trigger back, so that the schema looks right. */
-function forge(statement: string): void {
-  const shell = openSqlite(join(world.dir, 'done.db'), 'write')
-  shell.exec('PRAGMA busy_timeout = 5000')
-  for (const text of triggers()) shell.exec(`DROP TRIGGER ${/CREATE TRIGGER (\w+)/.exec(text)![1]}`)
-  shell.exec(statement)
-  for (const text of triggers()) shell.exec(text)
-  shell.close()
-}
-
-it('finds what was closed, swapped or signed in the file itself, and puts it back to open', async () => {
+it('finds what was closed, swapped or signed past the program, and puts it back to open', async () => {
   const { scout, ana } = world
   for (const title of ['One', 'Two', 'Three', 'Four', 'Free']) await scout.call('create_task', { title })
   await world.autoOk('T5')
@@ -33,10 +21,13 @@ it('finds what was closed, swapped or signed in the file itself, and puts it bac
   await ana.call('update_task', { id: 'T2', description: 'A note after the fact.' })
   expect(await unsigned()).toEqual([])
 
-  forge(`UPDATE tasks SET status = 'done', closed_at = 1, closed_by = 'U1' WHERE id = 3`)
-  forge(`UPDATE tasks SET title = 'Another', content_hash = 'forged' WHERE id = 1`)
-  forge(`INSERT INTO sign_offs SELECT account, 90, 4, NULL, content_version, content_hash, 'done', 'U1', 's', 'console_link',
-    'person', 'tx', 'forged', 5 FROM tasks WHERE id = 4; UPDATE tasks SET status = 'done', closed_at = 5 WHERE id = 4`)
+  await forge(world, `UPDATE tasks SET status = 'done', closed_at = 1, closed_by = 'U1' WHERE id = 3`)
+  await forge(world, `UPDATE tasks SET title = 'Another', content_hash = 'forged' WHERE id = 1`)
+  await forge(
+    world,
+    `INSERT INTO sign_offs SELECT account, 90, 4, NULL, content_version, content_hash, 'done', 'U1', 's', 'console_link',
+    'person', 'tx', 'forged', 5 FROM tasks WHERE id = 4; UPDATE tasks SET status = 'done', closed_at = 5 WHERE id = 4`,
+  )
   expect(await unsigned()).toEqual([1, 3, 4])
 
   expect(await world.done.store.write(systemActor(1), 'verify', reopenUnsigned)).toEqual([1, 3, 4])
