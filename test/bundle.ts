@@ -1,3 +1,4 @@
+import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'tsdown'
@@ -9,7 +10,8 @@ const root = fileURLToPath(new URL('..', import.meta.url))
  * lies under node_modules so that packages with native parts are found from there.
  */
 export async function bundled(entry: string): Promise<string> {
-  const name = entry.replace(/\W+/g, '-')
+  // The same file may be wanted by tests on both engines at once.
+  const name = `${entry.replace(/\W+/g, '-')}-${process.pid}`
   const outDir = join(root, 'node_modules', '.cache', 'done', name)
   await build({
     config: false,
@@ -24,5 +26,6 @@ export async function bundled(entry: string): Promise<string> {
     logLevel: 'error',
     outExtensions: () => ({ js: '.mjs' }),
   })
+  process.once('exit', () => rmSync(outDir, { recursive: true, force: true }))
   return join(outDir, 'main.mjs')
 }

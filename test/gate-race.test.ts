@@ -5,16 +5,17 @@ import { newestRequestOf } from '../src/store/request.ts'
 import { taskById } from '../src/store/task.ts'
 import { unsignedClosings } from '../src/store/verify.ts'
 import { systemActor } from '../src/tools/access.ts'
+import { times } from './times.ts'
 import { newWorld } from './world.ts'
 
-const ROUNDS = 100
+const ROUNDS = times(100, 2000)
 
 /**
  * Ways 15 to 17: approve, change, reopen and close at once, through three stores on one file, as three processes have them.
  * Whatever comes first, nothing is closed but by a sign-off of exactly what then stands.
  */
 it(`${ROUNDS} races of approve, change, reopen and close: none closed wrongly`, {
-  timeout: 60_000,
+  timeout: 600_000,
 }, async () => {
   const world = await newWorld()
   const others = await Promise.all([1, 2].map(() => world.another()))

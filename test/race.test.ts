@@ -1,41 +1,24 @@
-import { type ChildProcess, fork } from 'node:child_process'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { bundled } from './bundle.ts'
-import { environmentOf } from './database.ts'
-import { cleanEnv } from './process.ts'
+import { type Racer, startRacers } from './racers.ts'
+import { times } from './times.ts'
 import { newWorld, type Worker, type World } from './world.ts'
 
-/** How a call in another process ended. */
-interface Ended {
-  ok?: true
-  code?: string
-  current?: { holder: string; since: string; until: string }
-}
-
-interface Racer {
-  child: ChildProcess
-  call(token: string, tool: string, input: Record<string, unknown>): Promise<Ended>
-}
+const TASKS = times(100, 2500)
 
 let world: World
 let racers: Racer[]
 
 beforeAll(async () => {
-  const script = await bundled('test/racer.ts')
   world = await newWorld()
-  racers = await Promise.all([0, 1].map(() => startRacer(script, world)))
+  racers = await startRacers(world, 4)
 })
 
 afterAll(async () => {
-  for (const { child } of racers ?? []) {
-    const gone = new Promise((resolve) => child.once('exit', resolve))
-    child.disconnect()
-    await gone
-  }
+  for (const racer of racers ?? []) await racer.stop()
   await world?.close()
 })
 
-describe('eight agents in two processes on one folder', () => {
+describe('eight agents in two processes on the same data', () => {
   it('have one winner each of 20 rounds, by claim and by run (R13)', async () => {
     const agents: Worker[] = []
     for (let i = 0; i < 8; i++) agents.push(await world.agent(`agent ${i}`))
@@ -60,26 +43,35 @@ describe('eight agents in two processes on one folder', () => {
   })
 })
 
-async function startRacer(script: string, { dir, database }: World): Promise<Racer> {
-  const child = fork(script, [dir], { env: cleanEnv(environmentOf(database)) })
-  const waiting = new Map<number, (ended: Ended) => void>()
-  let last = 0
-  await new Promise<void>((resolve, reject) => {
-    child.once('error', reject)
-    child.once('exit', (code) => reject(new Error(`The racer ended with ${code}.`)))
-    child.on('message', (message: 'ready' | ({ id: number } & Ended)) => {
-      if (message === 'ready') return resolve()
-      waiting.get(message.id)?.(message)
-      waiting.delete(message.id)
+it(`${4 * TASKS} claims on ${TASKS} tasks by four processes: ${TASKS} winners`, {
+  timeout: 300_000,
+}, async () => {
+  const ids: string[] = []
+  for (let i = 0; i < TASKS; i += 50) {
+    const made = await world.ana.call('create_tasks', {
+      tasks: Array.from({ length: Math.min(50, TASKS - i) }, (_, j) => ({ title: `Number ${i + j}` })),
     })
-  })
-  return {
-    child,
-    call(token, tool, input) {
-      const id = ++last
-      const ended = new Promise<Ended>((resolve) => waiting.set(id, resolve))
-      child.send({ id, token, tool, input })
-      return ended
-    },
+    ids.push(...made.tasks.map((each: { id: string }) => each.id))
   }
-}
+  const agents = await Promise.all(racers.map((_, i) => world.agent(`racer ${i}`)))
+  const ended = await Promise.all(
+    racers.map((racer, i) =>
+      racer.calls(
+        agents[i]!.token!,
+        'claim_task',
+        ids.map((id) => ({ id })),
+      ),
+    ),
+  )
+  const winners = ids.map((_, task) => ended.filter((each) => each[task]!.ok).length)
+  expect(winners.every((each) => each === 1)).toBe(true)
+  const lost = ended.flat().filter((each) => !each.ok)
+  expect(new Set(lost.map(({ code }) => code))).toEqual(new Set(['already_claimed']))
+  const held = await world.look<{ n: number }>(
+    `SELECT COUNT(DISTINCT id) AS n FROM tasks WHERE title LIKE 'Number %' AND claimed_by IS NOT NULL AND status = 'in_progress'`,
+  )
+  expect(Number(held[0]!.n)).toBe(TASKS)
+  console.log(
+    `${4 * TASKS} claims on ${TASKS} tasks by four processes: ${ended.flat().length - lost.length} winners`,
+  )
+})

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { dropDatabase, environmentOf, newDatabase } from './database.ts'
+import { type DatabaseOptions, dropDatabase, environmentOf, newDatabase } from './database.ts'
 import { lookInto } from './look.ts'
 import { cleanEnv, DONECTL, donectl } from './process.ts'
 
@@ -25,18 +25,39 @@ export interface RunningServer {
     path: string,
     body?: object,
   ): Promise<{ status: number; body: Record<string, any> }>
+  /** One more process on the same data. It has to be stopped before this one. */
+  another(): Promise<RunningServer>
+  /** Ends the process at once, as a crash does. */
+  kill(): Promise<void>
   stop(): Promise<void>
 }
 
 export async function startServer(): Promise<RunningServer> {
   const dir = mkdtempSync(join(tmpdir(), 'done-server-'))
   const database = await newDatabase()
+  return serverOn(dir, database, async () => {
+    await dropDatabase(database)
+    rmSync(dir, { recursive: true, force: true })
+  })
+}
+
+/** A server on data that are there; `cleanUp` is done when it has been stopped. */
+export async function serverOn(
+  dir: string,
+  database: DatabaseOptions,
+  cleanUp: () => Promise<void>,
+): Promise<RunningServer> {
   const env = environmentOf(database)
   const child = spawn(process.execPath, [DONECTL, 'serve', '--data', dir, '--port', '0'], {
     env: cleanEnv(env),
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   const site = await addressOf(child)
+  const end = async (signal: NodeJS.Signals) => {
+    const ended = new Promise((resolve) => child.once('exit', resolve))
+    child.kill(signal)
+    await ended
+  }
   return {
     dir,
     env,
@@ -67,12 +88,11 @@ export async function startServer(): Promise<RunningServer> {
       })
       return { status: response.status, body: (await response.json()) as Record<string, any> }
     },
+    another: () => serverOn(dir, database, async () => {}),
+    kill: () => end('SIGKILL'),
     async stop() {
-      const ended = new Promise((resolve) => child.once('exit', resolve))
-      child.kill('SIGTERM')
-      await ended
-      await dropDatabase(database)
-      rmSync(dir, { recursive: true, force: true })
+      await end('SIGTERM')
+      await cleanUp()
     },
   }
 }
