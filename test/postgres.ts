@@ -1,3 +1,4 @@
+import type { ChildProcess } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -12,6 +13,8 @@ export interface PostgresServer {
   url: string
   start(): Promise<void>
   stop(): Promise<void>
+  /** Ends it as a failing machine does: nothing is finished, and it recovers from its log at the next start. */
+  crash(): Promise<void>
   /** Stops it and removes its data. */
   remove(): Promise<void>
 }
@@ -44,6 +47,13 @@ export async function newServer(settings: Record<string, string> = {}): Promise<
     url: `postgres://postgres:postgres@127.0.0.1:${port}/postgres`,
     start: () => server.start(),
     stop: () => server.stop(),
+    async crash() {
+      const { process } = server as unknown as { process: ChildProcess }
+      const ended = new Promise((resolve) => process.once('exit', resolve))
+      // The server's own word for it; killed outright it would leave its memory behind (postgres, "Shutting Down the Server").
+      process.kill('SIGQUIT')
+      await ended
+    },
     async remove() {
       await server.stop()
       rmSync(dir, { recursive: true, force: true })
