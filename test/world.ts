@@ -191,7 +191,7 @@ export async function newWorld(): Promise<World> {
     pass(ms) {
       now += ms
     },
-    another: () => openDone({ dataDir: dir, ...database, site: () => '' }),
+    another: () => openDone({ dataDir: dir, ...database, site: () => '', clock: () => now }),
     look: <T>(query: string) => lookInto<T>(dir, database, query),
     looked: (queries) => lookAt(dir, database, queries),
     atEnd: (cleanUp) => void cleanUps.push(cleanUp),

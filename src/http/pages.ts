@@ -1,6 +1,7 @@
 import { getConnInfo } from '@hono/node-server/conninfo'
 import type { Context, Hono } from 'hono'
 import { linkHolds, signIn } from '../auth/console.ts'
+import { limitOf } from '../auth/rate.ts'
 import type { PersonActor } from '../model/actor.ts'
 import { AppError, invalid } from '../model/error.ts'
 import type { Brief, SignOffFacts } from '../people/facts.ts'
@@ -15,7 +16,6 @@ import { foreign, fromPage } from './origin.ts'
 import { ICON, messagePage, sendPage } from './page.ts'
 import { STATUS } from './problem.ts'
 import { type AnsweredQuestion, answeredPage, type OpenQuestion, questionPage } from './question-page.ts'
-import { limitOf } from './rate.ts'
 import { refuseForeign } from './rest.ts'
 import { type Notice, signOffList, signOffPage } from './sign-off-page.ts'
 import { howToSignIn, inPeoplesWords } from './words.ts'
@@ -26,7 +26,7 @@ const MOST_BYTES = 512 * 1024
 /** Puts up the pages that work without script: the sign-off, what waits, signing in and out, files. */
 export function pages(app: Hono, deps: AppDeps): void {
   const { done, people, cookie } = deps
-  const attempts = limitOf(20, 60_000)
+  const tooMany = limitOf(done.store, 'sign-in', 20, 60_000)
   const person = (c: Context) => personOf(c, done, cookie)
 
   app.get('/', async (c) => {
@@ -57,7 +57,7 @@ export function pages(app: Hono, deps: AppDeps): void {
   })
 
   app.post('/sign-in/:secret', async (c) => {
-    const wait = attempts.try(addressOf(c))
+    const wait = await tooMany(addressOf(c))
     if (wait > 0) {
       c.header('retry-after', String(wait))
       return messagePage(c, { title: 'Too many tries', lines: [`Try again in ${wait} s.`], status: 429 })

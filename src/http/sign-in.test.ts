@@ -1,8 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type HttpWorld, newHttpWorld } from '../../test/http.ts'
 import { issueSignInLink, LINK_MS, SESSION_MS } from '../auth/console.ts'
+import { limitOf } from '../auth/rate.ts'
+import { expire } from '../jobs/expiry.ts'
 import { sessionCookie } from './caller.ts'
-import { limitOf } from './rate.ts'
 
 let door: HttpWorld
 beforeEach(async () => {
@@ -98,13 +99,19 @@ describe('a session', () => {
 })
 
 describe('a limit', () => {
-  it('forgets after its time, and never keeps more than it needs', () => {
-    let now = 0
-    const limit = limitOf(2, 1000, () => now)
-    expect([limit.try('a'), limit.try('a'), limit.try('a'), limit.try('b')]).toEqual([0, 0, 1, 0])
-    now = 1001
-    expect(limit.try('a')).toBe(0)
-    for (let i = 0; i < 20_000; i++) limit.try(`x${i}`)
-    expect(limit.try('y')).toBe(0)
+  it('holds in all processes together, and is over after its time', async () => {
+    const { world } = door
+    const other = await world.another()
+    const limits = [world.done.store, other.store].map((store) => limitOf(store, 'test', 2, 60_000))
+    const [here, there] = limits as [(typeof limits)[number], (typeof limits)[number]]
+    expect([await here('a'), await there('a'), await here('b')]).toEqual([0, 0, 0])
+    expect(await here('a')).toBe(60)
+    expect(await there('a')).toBeGreaterThan(0)
+    world.pass(60_001)
+    expect(await here('a')).toBe(0)
+    await expire(world.done.store)
+    expect((await world.look('SELECT key FROM tries')).length).toBe(1)
+    expect(JSON.stringify(await world.look('SELECT * FROM tries'))).not.toContain('"a"')
+    await other.close()
   })
 })

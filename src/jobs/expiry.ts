@@ -1,4 +1,5 @@
 import { expireAccess } from '../store/access.ts'
+import { expireTries } from '../store/rate.ts'
 import { expireReplies } from '../store/reply.ts'
 import type { Store } from '../store/store.ts'
 import { systemActor } from '../tools/access.ts'
@@ -11,7 +12,7 @@ const BATCH = 1000
  * account's content, read notifications included, stays until a person purges it.
  */
 export async function expire(store: Store): Promise<void> {
-  for (const drop of [expireReplies, expireAccess]) {
+  for (const drop of [expireReplies, expireAccess, expireTries]) {
     let dropped: number
     do {
       dropped = await store.write(systemActor(0), 'expiry', (tx) => drop(tx, BATCH))

@@ -24,5 +24,7 @@ export const ACCESS_TABLES = {
     gate: record<number>(),
     at: record<number>(),
   },
+  /** How often somebody tried what is limited, by a hash of who it was. */
+  tries: { account: record<number>(), key: record<string>(), count: record<number>(), until: record<number>() },
   token_use: { account: record<number>(), token: record<number>(), last_used_at: record<number>() },
 } as const

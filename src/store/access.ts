@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { type ReadTx, sqlOf, type WriteTx } from './handle.ts'
+import { dialectOf, type ReadTx, sqlOf, type WriteTx } from './handle.ts'
 import type { Row } from './tables.ts'
 
 /** The length of a counted interval of the access record, in milliseconds. */
@@ -50,12 +50,13 @@ export function refusalsSince(tx: ReadTx, since: number): Promise<Row<'refusals'
  */
 export async function expireAccess(tx: WriteTx, limit: number): Promise<number> {
   const day = 86_400_000
+  const { skipLocked } = dialectOf(tx)
   const counts = await sql`DELETE FROM access WHERE (account, actor, bucket, tool, credential) IN
-    (SELECT account, actor, bucket, tool, credential FROM access WHERE bucket < ${tx.now - day} LIMIT ${limit})`.execute(
+    (SELECT account, actor, bucket, tool, credential FROM access WHERE bucket < ${tx.now - day} LIMIT ${limit} ${skipLocked})`.execute(
     sqlOf(tx),
   )
   const refusals = await sql`DELETE FROM refusals WHERE seq IN (SELECT seq FROM refusals
-    WHERE (gate = 0 AND at < ${tx.now - day}) OR (gate = 1 AND at < ${tx.now - 90 * day}) LIMIT ${limit})`.execute(
+    WHERE (gate = 0 AND at < ${tx.now - day}) OR (gate = 1 AND at < ${tx.now - 90 * day}) LIMIT ${limit} ${skipLocked})`.execute(
     sqlOf(tx),
   )
   return Math.max(Number(counts.numAffectedRows), Number(refusals.numAffectedRows))

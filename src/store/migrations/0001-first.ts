@@ -200,6 +200,8 @@ CREATE TABLE access (account INTEGER NOT NULL, credential TEXT NOT NULL, actor T
   bucket INTEGER NOT NULL, calls INTEGER NOT NULL, refusals INTEGER NOT NULL,
   PRIMARY KEY (account, actor, bucket, tool, credential)) STRICT, WITHOUT ROWID;
 CREATE INDEX access_by_age ON access (bucket);
+CREATE TABLE tries (account INTEGER NOT NULL, key TEXT NOT NULL, count INTEGER NOT NULL, until INTEGER NOT NULL,
+  PRIMARY KEY (account, key)) STRICT, WITHOUT ROWID;
 CREATE TABLE token_use (account INTEGER NOT NULL, token INTEGER NOT NULL, last_used_at INTEGER NOT NULL,
   PRIMARY KEY (account, token)) STRICT, WITHOUT ROWID;
 `
