@@ -45,10 +45,7 @@ export async function openDone(options: DoneOptions): Promise<Done> {
     site: options.site,
     ...(options.clock ? { clock: options.clock } : {}),
     randomId: randomUUID,
-    sealFor(isNew) {
-      const key = sealKey(options.dataDir, options.sealKey, isNew)
-      return (text) => createHmac('sha256', key).update(text).digest('hex')
-    },
+    sealFor: (isNew) => sealBy(sealKey(options.dataDir, options.sealKey, isNew)),
   })
   const access = accessLog(store)
   const uses = tokenUse(store)
@@ -66,6 +63,11 @@ export async function openDone(options: DoneOptions): Promise<Done> {
       await store.close()
     },
   }
+}
+
+/** The keyed hash over a sign-off's text. */
+export function sealBy(key: Buffer): (text: string) => string {
+  return (text) => createHmac('sha256', key).update(text).digest('hex')
 }
 
 /** The kinds of outside source that this build has; adding one is one file and one line. */

@@ -11,6 +11,7 @@ const COMMANDS: Record<string, () => Promise<{ run(args: string[]): Promise<numb
   token: () => import('./cli/token.ts'),
   'signin-link': () => import('./cli/signin-link.ts'),
   verify: () => import('./cli/verify.ts'),
+  'migrate-engine': () => import('./cli/migrate-engine.ts'),
   call: () => import('./cli/call.ts'),
   tools: () => import('./cli/tools.ts'),
 }

@@ -14,6 +14,9 @@ export function usage(): string {
       Print a one-time link that signs the owner in.
   donectl verify [--data DIR]
       Check that every closed task that needed a person has a sign-off that holds.
+  donectl migrate-engine --to postgres|embedded [--data DIR]
+      Move all data between the folder and the PostgreSQL database of DATABASE_URL,
+      checked row by row. What was stopped goes on; nothing is taken from the old place.
   donectl call TOOL [--argument VALUE …] [--json] [--data DIR]
       Call a tool as the agent "local", or as the one of DONE_TOKEN.
   donectl tools [TOOL]

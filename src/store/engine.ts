@@ -18,6 +18,13 @@ export interface Queries {
   db: Kysely<Database>
   /** Runs one that is compiled. */
   run<R>(sql: string, parameters: readonly unknown[]): Promise<Result<R>>
+  /**
+   * Sends one whose result nobody needs: over a network it travels with what follows. Where it fails, so does what follows,
+   * or {@link settled}.
+   */
+  later(sql: string, parameters: readonly unknown[]): void
+  /** Resolves once everything sent has succeeded. */
+  settled(): Promise<void>
 }
 
 /** In whose name a transaction writes, which the database's own walls ask for. */

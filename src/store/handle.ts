@@ -91,6 +91,14 @@ export function writeQuery<V extends object, R>(
   return compiledOnce(build as (db: Reader, values: V, dialect: Dialect) => Compilable<R>)
 }
 
+/** {@link writeQuery} for what gives nothing back, so that nobody has to wait for it. */
+export function laterQuery<V extends object>(
+  build: (db: Kysely<Database>, values: V, dialect: Dialect) => Compilable<unknown>,
+): (tx: WriteTx, values: V) => void {
+  const bind = boundOnce(build as (db: Reader, values: V, dialect: Dialect) => Compilable<unknown>)
+  return (tx, values) => tx[HANDLE].queries.later(...bind(tx, values))
+}
+
 /** A query's text, and which value stands at each of its parameters; what is not a value of the call's is fixed. */
 interface Compiled {
   sql: string
@@ -112,6 +120,13 @@ const names = new Proxy({}, { get: (_, name) => ({ [PLACE]: true, name }) })
 function compiledOnce<V extends object, R>(
   build: (db: Reader, values: V, dialect: Dialect) => Compilable<R>,
 ): (tx: ReadTx, values: V) => Promise<Result<R>> {
+  const bind = boundOnce(build)
+  return (tx, values) => tx[HANDLE].queries.run<R>(...bind(tx, values))
+}
+
+function boundOnce<V extends object>(
+  build: (db: Reader, values: V, dialect: Dialect) => Compilable<unknown>,
+): (tx: ReadTx, values: V) => [sql: string, parameters: unknown[]] {
   const compiled = new Map<Dialect, Compiled>()
   return (tx, values) => {
     const { queries, dialect } = tx[HANDLE]
@@ -121,10 +136,10 @@ function compiledOnce<V extends object, R>(
       query = { sql, parameters: parameters.map((value) => (isNamed(value) ? value : { fixed: value })) }
       compiled.set(dialect, query)
     }
-    return queries.run<R>(
-      query.sql,
-      query.parameters.map((each) => ('fixed' in each ? each.fixed : values[each.name as keyof V])),
+    const parameters = query.parameters.map((each) =>
+      'fixed' in each ? each.fixed : values[each.name as keyof V],
     )
+    return [query.sql, parameters]
   }
 }
 
@@ -180,7 +195,7 @@ export async function nextNumber(tx: WriteTx, kind: Kind, count = 1): Promise<nu
   return rows[0]!.last - count + 1
 }
 
-const insertEvent = writeQuery((db, row: Row<'events'>) =>
+const insertEvent = laterQuery((db, row: Row<'events'>) =>
   db.insertInto('events').values({
     account: row.account,
     id: row.id,
@@ -213,7 +228,7 @@ export async function emit(tx: WriteTx, event: NewEvent): Promise<number> {
     project: event.project === undefined ? await projectOf(tx, event.task) : event.project,
     object: event.object ?? null,
   }
-  await insertEvent(tx, { ...row, data })
+  insertEvent(tx, { ...row, data })
   tx[HANDLE].events.push(row)
   return id
 }

@@ -21,7 +21,8 @@ export function migrate(
   db.exec('PRAGMA busy_timeout = 10000')
   const found = Number(db.value('PRAGMA user_version'))
   if (found === 0 && Number(db.value('SELECT COUNT(*) FROM sqlite_schema')) > 0) {
-    if (db.value(`SELECT name FROM sqlite_schema WHERE name = '${MOVE_MARK}'`)) throw unfinishedMove('embedded', path)
+    if (db.value(`SELECT name FROM sqlite_schema WHERE name = '${MOVE_MARK}'`))
+      throw unfinishedMove('embedded', path)
     throw new Error(`${path} is a database of something else. Give another data folder; nothing was written.`)
   }
   if (found > migrations.length) {

@@ -28,13 +28,21 @@ type Ended = { kept: true; outcomes: Outcome[] } | { kept: false; cause: unknown
 export function laneOf({ pool, account, waitMs, randomId, tell }: Options) {
   async function attempt(client: pg.PoolClient, before: string, { scope, run }: Job): Promise<Outcome> {
     const tx = randomId()
-    // One round trip with what ended the job before. All of the text is ours: two words and a random id.
-    await client.query(
+    const queries = queriesOn(client)
+    // Travels with the job's first query. All of the text is ours: two words and a random id.
+    const begun = script(
+      client,
       `${before}SAVEPOINT job; SELECT set_config('done.effect', '${scope.effect}', true), set_config('done.tx', '${tx}', true)`,
     )
+    begun.catch(() => {})
     try {
-      return { ok: true, ...(await run(queriesOn(client), tx)) }
+      const done = await run(queries, tx)
+      await queries.settled()
+      await begun
+      return { ok: true, ...done }
     } catch (error) {
+      // What was sent and failed belongs to this job, and not to the next one.
+      await queries.settled().catch(() => {})
       if (mayRetry(error)) throw error
       return { ok: false, error }
     }
@@ -52,17 +60,18 @@ export function laneOf({ pool, account, waitMs, randomId, tell }: Options) {
     const outcomes: Outcome[] = []
     let committing: string | undefined
     try {
-      const begun = await script(
+      const begun = script(
         client,
         `BEGIN; SELECT set_config('done.account', '${account}', true); SELECT pg_advisory_xact_lock(${ACCOUNT_LOCK}, ${account}); SELECT pg_current_xact_id()::text AS xid`,
       )
+      begun.catch(() => {})
       let before = ''
       for (const job of jobs) {
         const outcome = await attempt(client, before, job)
         outcomes.push(outcome)
         before = outcome.ok ? 'RELEASE job; ' : 'ROLLBACK TO job; RELEASE job; '
       }
-      committing = String(begun.at(-1)!.rows[0]!.xid)
+      committing = String((await begun).at(-1)!.rows[0]!.xid)
       const ended = await script(client, `${before}COMMIT`)
       client.release()
       // A transaction that failed ends with ROLLBACK where COMMIT was said.

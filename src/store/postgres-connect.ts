@@ -35,6 +35,8 @@ export function optionsFor(url: string, role?: { name: string; password: string 
     keepAlive: true,
     connectionTimeoutMillis: 5000,
     application_name: 'done',
+    // What nobody waits for travels with what follows.
+    pipeline: true,
   }
 }
 
@@ -68,17 +70,37 @@ const connections = new WeakMap<pg.ClientBase, Queries>()
 export function queriesOn(client: pg.ClientBase): Queries {
   const found = connections.get(client)
   if (found) return found
-  let turn: Promise<unknown> = Promise.resolve()
-  async function run<R>(sql: string, parameters: readonly unknown[]): Promise<Result<R>> {
-    const name = nameOf(sql)
-    const ask = () => client.query({ text: sql, values: [...parameters], ...(name ? { name } : {}) })
-    // One after another, also where several are asked for at once: a connection has one of them in hand.
-    const answer = turn.then(ask)
-    turn = answer.catch(() => {})
-    const { rows, rowCount, command } = await answer
-    return { rows: rows as R[], affected: command === 'SELECT' ? 0 : (rowCount ?? 0) }
+  let sent: Promise<unknown>[] = []
+
+  /** A transaction in which one has failed takes nothing more, so the first failure is the one to tell of. */
+  async function settled(): Promise<void> {
+    const all = sent
+    sent = []
+    for (const each of all) await each
   }
-  const queries = { db: builderOn(run), run }
+
+  function ask(sql: string, parameters: readonly unknown[]): Promise<pg.QueryResult> {
+    const name = nameOf(sql)
+    return client.query({ text: sql, values: [...parameters], ...(name ? { name } : {}) })
+  }
+
+  async function run<R>(sql: string, parameters: readonly unknown[]): Promise<Result<R>> {
+    try {
+      const { rows, rowCount, command } = await ask(sql, parameters)
+      return { rows: rows as R[], affected: command === 'SELECT' ? 0 : (rowCount ?? 0) }
+    } catch (error) {
+      await settled()
+      throw error
+    }
+  }
+
+  function later(sql: string, parameters: readonly unknown[]): void {
+    const answer = ask(sql, parameters)
+    answer.catch(() => {})
+    sent.push(answer)
+  }
+
+  const queries = { db: builderOn(run), run, later, settled }
   connections.set(client, queries)
   return queries
 }

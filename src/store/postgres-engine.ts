@@ -101,19 +101,21 @@ async function readOnce<T>(
   run: (queries: Queries) => Promise<T>,
 ): Promise<T> {
   const client = await pool.connect()
+  // Neither the beginning nor the end is waited for: they travel with the queries between them.
+  const begun = client.query(
+    `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SELECT set_config('done.account', '${account}', true)`,
+  )
+  begun.catch(() => {})
   let broken: Error | undefined
   try {
-    await client.query(
-      `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SELECT set_config('done.account', '${account}', true)`,
-    )
     const value = await run(queriesOn(client))
-    await client.query('COMMIT')
+    await begun
     return value
   } catch (error) {
     if (isLost(error)) broken = error as Error
-    else await client.query('ROLLBACK').catch((fault) => (broken = fault as Error))
     throw error
   } finally {
+    if (!broken) client.query('ROLLBACK').catch(() => {})
     client.release(broken)
   }
 }

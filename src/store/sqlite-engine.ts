@@ -1,6 +1,6 @@
 import { chmodSync, closeSync, existsSync, mkdirSync, openSync } from 'node:fs'
 import { join } from 'node:path'
-import { Kysely, SqliteDialect } from 'kysely'
+import { Kysely } from 'kysely'
 import type { StoredEvent } from '../model/event.ts'
 import { SQLITE } from './dialect.ts'
 import type { Engine, Queries, Result } from './engine.ts'
@@ -9,6 +9,7 @@ import { groupCommit } from './group-commit.ts'
 import { migrate, verifySchema } from './migrate.ts'
 import { writeQueue } from './queue.ts'
 import { openSqlite, type SqliteConnection } from './sqlite.ts'
+import { sqliteDialect } from './sqlite-compiler.ts'
 import type { StoreOptions } from './store.ts'
 import { EVENT_COLUMNS } from './stream.ts'
 import type { Database } from './tables.ts'
@@ -174,11 +175,13 @@ function verifyKey(writer: SqliteConnection, seal: (text: string) => string): vo
 /** Queries on a connection. The driver is synchronous, so nothing is waited for but the turn. */
 export function queriesOn(connection: SqliteConnection): Queries {
   return {
-    db: new Kysely<Database>({ dialect: new SqliteDialect({ database: connection }) }),
+    db: new Kysely<Database>({ dialect: sqliteDialect(connection) }),
     async run<R>(sql: string, parameters: readonly unknown[]): Promise<Result<R>> {
       const statement = connection.prepare(sql)
       if (statement.reader) return { rows: statement.all(parameters) as R[], affected: 0 }
       return { rows: [], affected: Number(statement.run(parameters).changes) }
     },
+    later: (sql, parameters) => void connection.prepare(sql).run(parameters),
+    settled: async () => {},
   }
 }
