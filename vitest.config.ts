@@ -30,6 +30,8 @@ export default defineConfig({
           include: ON_EVERY_ENGINE,
           exclude: ['src/store/{planner,queue}.test.ts'],
           globalSetup: 'test/postgres.ts',
+          // One process for many files: what this program expects of a database is worked out once.
+          isolate: false,
         },
       },
     ],

@@ -5,6 +5,8 @@ import { ensureBuilt, ensureInstalled, root } from './ensure.mjs'
 
 ensureInstalled()
 ensureBuilt()
+// Tried a few times in the tests, and by the thousand here.
+const LONG = ['race', 'gate-race', 'restarts', 'streams'].map((name) => `test/${name}.test.ts`)
 const bin = (...path) => join(root, 'node_modules', ...path)
 const steps = [
   ['format and lint', [bin('@biomejs', 'biome', 'bin', 'biome'), 'ci', '--error-on-warnings', '.']],
@@ -13,15 +15,17 @@ const steps = [
   ['generated files', [join(root, 'scripts', 'generate.mjs'), '--check']],
   ['conformance', [join(root, 'test', 'conformance', 'run.mjs')]],
   ['mutants', [join(root, 'test', 'mutants.mjs')]],
+  ['long runs', [bin('vitest', 'vitest.mjs'), 'run', ...LONG], { DONE_LONG: '1' }],
   ['tests', [join(root, 'scripts', 'test.mjs')]],
 ]
 let counts = '0 passed, 1 failed'
 const failed = []
-for (const [name, args] of steps) {
+for (const [name, args, env = {}] of steps) {
   console.log(`\n— ${name}`)
   const tests = name === 'tests'
   const { status, stdout } = spawnSync(process.execPath, args, {
     cwd: root,
+    env: { ...process.env, ...env },
     stdio: ['ignore', tests ? 'pipe' : 'inherit', 'inherit'],
     maxBuffer: 1 << 28,
   })

@@ -35,7 +35,7 @@ export function environmentOf(options: DatabaseOptions): Record<string, string> 
 export async function newDatabase(pattern = TEMPLATE): Promise<DatabaseOptions> {
   if (!onPostgres()) return {}
   const name = `w_${randomUUID().replaceAll('-', '')}`
-  await asAdmin(addressOf('postgres'), `CREATE DATABASE ${name} TEMPLATE ${pattern}`)
+  await asAdmin(addressOf('postgres'), `CREATE DATABASE ${name} TEMPLATE ${pattern} STRATEGY file_copy`)
   return optionsOf(addressOf(name))
 }
 

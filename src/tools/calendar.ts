@@ -77,7 +77,7 @@ export const calendarTools = {
     convergent: true,
     input: z.strictObject({
       task_id: taskId,
-      uid: z.string().min(1).max(1000),
+      uid: z.string().min(1).max(800),
       calendar: z.string().max(200).optional(),
       title: line(500).optional(),
       start: when('forward').optional(),
@@ -109,7 +109,7 @@ export const calendarTools = {
     toolset: 'calendar',
     noun: 'task',
     convergent: true,
-    input: z.strictObject({ task_id: taskId, uid: z.string().min(1).max(1000) }),
+    input: z.strictObject({ task_id: taskId, uid: z.string().min(1).max(800) }),
     output: link,
     http: 'DELETE /tasks/:task_id/calendar-links/:uid',
     example: { task_id: 'T1', uid: 'kickoff@example.org' },

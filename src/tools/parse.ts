@@ -50,10 +50,21 @@ export async function parseObject(
   for (const argument of Object.keys(args))
     if (!known.includes(argument)) throw unknownArgument(name, argument, known)
   const given = coerce(schema, args)
+  refuseNul(given)
   const result = input.safeParse(given)
   if (!result.success) throw refused(name, result.error.issues[0]!, schema, given)
   const understood: Record<string, string> = {}
   return { input: (await readDates(result.data, clock, understood)) as Record<string, unknown>, understood }
+}
+
+/** The character NUL ends a text in many programs, and PostgreSQL keeps none; so it is refused wherever data may move. */
+function refuseNul(value: unknown, where = ''): void {
+  if (typeof value === 'string') {
+    if (value.includes('\0'))
+      throw invalid(`${where} holds the character NUL (U+0000).`, { next: 'Send it without.' })
+  } else if (typeof value === 'object' && value !== null) {
+    for (const [key, each] of Object.entries(value)) refuseNul(each, where ? `${where}.${key}` : key)
+  }
 }
 
 function objectOf(name: string, raw: unknown): Record<string, unknown> {

@@ -114,6 +114,17 @@ describe('a task on its way', () => {
 })
 
 describe('bad input', () => {
+  it('is refused with a character that not every database keeps', async () => {
+    expect(await world.scout.refused('create_task', { title: 'One', description: 'a\0b' })).toMatchObject({
+      code: 'invalid_value',
+      message: expect.stringContaining('description holds the character NUL'),
+    })
+    const steps = [{ title: 'Fine' }, { title: 'Fine', description: '\0' }]
+    expect(await world.scout.refused('create_task', { title: 'One', steps })).toMatchObject({
+      message: expect.stringContaining('steps.1.description'),
+    })
+  })
+
   it('is refused with the right name or what is allowed', async () => {
     const { scout } = world
     const body = await scout.refused('create_task', { title: 'x', deadline: 'tomorrow' })
