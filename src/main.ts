@@ -32,7 +32,8 @@ if (['help', '--help', '-h'].includes(command) || args.includes('--help')) {
   } catch (error) {
     // What a person at a terminal can act on is the message; the stack is for us, and only on request.
     console.error(process.env.DONE_DEBUG ? error : `donectl ${command}: ${inWords(error)}`)
-    process.exitCode = 1
+    // What the command has opened by then would keep the process.
+    process.exit(1)
   }
 }
 

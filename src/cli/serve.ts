@@ -1,4 +1,4 @@
-import { rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { actorOfToken } from '../auth/actor.ts'
 import { ensureAccount, issueSignInLink, LINK_MS } from '../auth/console.ts'
@@ -21,6 +21,8 @@ export async function run(args: string[]): Promise<undefined> {
   const { flags } = readFlags(args, ['data', 'port', 'host', 'site'])
   const config = readConfig(flags, process.env)
   let site = config.site
+  // With a database elsewhere the folder may not be there yet; the address and the sign-in link are left in it.
+  mkdirSync(config.dataDir, { recursive: true, mode: 0o700 })
   const done = await openDone({ ...config, site: () => site })
   const account = await ensureAccount(done.store, config)
   await mendClosings(done)
@@ -85,19 +87,38 @@ async function signInLink(link: string, config: Config): Promise<string> {
 function welcome(site: string, config: Config, link: string): string {
   const program = process.argv[1]
   const data = config.dataDir
-  const stdio = { mcpServers: { done: { command: 'node', args: [program, 'mcp', '--data', data] } } }
   return `
 Done runs at       ${site}
 Sign in            ${link}
                    (once, within ${LINK_MS / 60_000} minutes; another: node ${program} signin-link --data ${data})
-Data               ${data}
+Data               ${config.database === undefined ? data : `${databaseOf(config.database)} (its key and links: ${data})`}
 
 Paste into a host (Claude Desktop, Cursor and others):
 
-${JSON.stringify(stdio, null, 2)}
-
-Claude Code:       claude mcp add done -- node ${program} mcp --data ${data}
+${config.database === undefined ? overStdio(program, data) : overHttp(site)}
 Over HTTP:         ${site}/mcp with a token from
                    node ${program} token create --name scout --scope write --data ${data}
 `
+}
+
+function overStdio(program: string | undefined, data: string): string {
+  const hosts = { mcpServers: { done: { command: 'node', args: [program, 'mcp', '--data', data] } } }
+  return `${JSON.stringify(hosts, null, 2)}
+
+Claude Code:       claude mcp add done -- node ${program} mcp --data ${data}`
+}
+
+/** A host gets no address of the database, which has the password of its owner in it. */
+function overHttp(site: string): string {
+  const headers = { Authorization: 'Bearer TOKEN' }
+  const hosts = { mcpServers: { done: { type: 'http', url: `${site}/mcp`, headers } } }
+  return `${JSON.stringify(hosts, null, 2)}
+
+Claude Code:       claude mcp add --transport http done ${site}/mcp --header "Authorization: Bearer TOKEN"`
+}
+
+/** Where a database is, without who opens it. */
+function databaseOf(address: string): string {
+  const { host, pathname } = new URL(address)
+  return `PostgreSQL ${host}${pathname}`
 }

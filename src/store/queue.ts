@@ -40,7 +40,8 @@ export function writeQueue(commitTogether: (jobs: readonly Job[]) => Promise<voi
     push<T>(scope: Scope, run: (queries: Queries, tx: string) => Promise<Done<T>>): Promise<T> {
       return new Promise<T>((resolve, reject) => {
         waiting.push({ scope, run, resolve: resolve as (value: unknown) => void, reject })
-        draining ??= Promise.resolve().then(drain)
+        // Whatever else this turn of the loop brings shares the commit: behind sockets, each call comes in a turn of its own.
+        draining ??= new Promise(setImmediate).then(drain)
       })
     },
     idle: async () => {
