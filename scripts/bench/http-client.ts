@@ -1,4 +1,5 @@
 import { Agent, request as httpRequest } from 'node:http'
+import { gunzipSync } from 'node:zlib'
 import { type ToolAnswer, toolAnswer } from './process.ts'
 
 const REVISION = '2026-07-28'
@@ -50,6 +51,8 @@ export function httpClient(url: string, token: string, connections: number): Htt
             'content-type': 'application/json',
             'content-length': Buffer.byteLength(body),
             accept: 'application/json, text/event-stream',
+            // As the clients of hosts say it, whose fetch does so by itself.
+            'accept-encoding': 'gzip, deflate',
             'mcp-protocol-version': REVISION,
             'mcp-method': method,
             ...(typeof name === 'string' ? { 'mcp-name': name } : {}),
@@ -60,7 +63,9 @@ export function httpClient(url: string, token: string, connections: number): Htt
           response.on('data', (chunk: Buffer) => chunks.push(chunk))
           response.on('error', reject)
           response.on('end', () => {
-            const text = Buffer.concat(chunks).toString()
+            const bytes = Buffer.concat(chunks)
+            const packed = response.headers['content-encoding'] === 'gzip'
+            const text = (packed ? gunzipSync(bytes) : bytes).toString()
             if (response.statusCode !== 200) reject(new Error(`HTTP ${response.statusCode}: ${text}`))
             else resolve(/^data: (\{.*)$/m.exec(text)?.[1] ?? text)
           })

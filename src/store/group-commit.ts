@@ -11,31 +11,33 @@ interface Options {
   randomId: () => string
   /** Says in whose name the statements from now on are; in nobody's without a name. */
   act(as?: { actor: string; effect: string; tx: string }): void
+  /** Called after each commit, before anybody is answered. */
+  committed(): void
   /** Told of the events of each job after the commit. */
   tell(events: Done<unknown>['events']): void
 }
 
 /** Writes batches to one SQLite file: every job in a savepoint of its own, one commit for all, nobody told before it. */
-export function groupCommit({ writer, queries, waitMs, randomId, act, tell }: Options) {
+export function groupCommit({ writer, queries, waitMs, randomId, act, committed, tell }: Options) {
   /**
    * Runs a job in its savepoint. Throws where the savepoint itself is gone: SQLite has then rolled the whole batch back, as
    * it does when the disk is full.
    */
   async function attempt({ scope, run }: Job): Promise<Outcome> {
-    writer.exec('SAVEPOINT job')
+    writer.say('SAVEPOINT job')
     let outcome: Outcome
     try {
       const tx = randomId()
       act({ actor: scope.kind, effect: scope.effect, tx })
       outcome = { ok: true, ...(await run(queries, tx)) }
     } catch (error) {
-      writer.exec('ROLLBACK TO job')
+      writer.say('ROLLBACK TO job')
       outcome = { ok: false, error }
     } finally {
       // Between jobs nobody acts: a stray statement on this connection finds no one to act for.
       act()
     }
-    writer.exec('RELEASE job')
+    writer.say('RELEASE job')
     return outcome
   }
 
@@ -44,12 +46,13 @@ export function groupCommit({ writer, queries, waitMs, randomId, act, tell }: Op
     try {
       await begin(writer, waitMs)
       for (const job of jobs) outcomes.push(await attempt(job))
-      writer.exec('COMMIT')
+      writer.say('COMMIT')
     } catch (error) {
       rollBack(writer)
       for (const job of jobs) job.reject(unavailable(error))
       return
     }
+    committed()
     settle(jobs, outcomes, tell)
   }
 }
@@ -59,7 +62,7 @@ async function begin(writer: SqliteConnection, waitMs: number): Promise<void> {
   const until = performance.now() + waitMs
   for (;;) {
     try {
-      writer.exec('BEGIN IMMEDIATE')
+      writer.say('BEGIN IMMEDIATE')
       return
     } catch (error) {
       if (!isBusy(error) || performance.now() > until) throw error
@@ -70,7 +73,7 @@ async function begin(writer: SqliteConnection, waitMs: number): Promise<void> {
 
 function rollBack(writer: SqliteConnection): void {
   try {
-    writer.exec('ROLLBACK')
+    writer.say('ROLLBACK')
   } catch {
     // SQLite has already rolled back, as it does when the disk is full.
   }

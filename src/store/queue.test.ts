@@ -32,6 +32,7 @@ function queueOf(waitMs: number) {
     waitMs,
     randomId: randomUUID,
     act: () => {},
+    committed: () => {},
     tell: () => {},
   }
   const { push } = writeQueue(groupCommit(options))

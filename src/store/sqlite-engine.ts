@@ -37,6 +37,7 @@ export function openSqliteEngine(
   const watcher = openSqlite(path, 'read')
   const feed = eventFeed(eventsIn(watcher))
   const looking = watchFile(watcher, feed)
+  const stamp = stampOf(watcher)
   const queue = writeQueue(
     groupCommit({
       writer,
@@ -44,6 +45,7 @@ export function openSqliteEngine(
       waitMs: options.writeWaitMs ?? 10_000,
       randomId: options.randomId,
       act: (as) => Object.assign(scope, as ?? NOBODY),
+      committed: stamp.forget,
       tell: feed.own,
     }),
   )
@@ -54,11 +56,11 @@ export function openSqliteEngine(
     read(_account, run) {
       // One connection, one snapshot at a time: the driver is synchronous, so a turn is as short as its queries.
       const turn = reads.then(async () => {
-        reader.exec('BEGIN')
+        reader.say('BEGIN')
         try {
           return await run(queries.read)
         } finally {
-          reader.exec('COMMIT')
+          reader.say('COMMIT')
         }
       })
       reads = turn.catch(() => {})
@@ -66,7 +68,7 @@ export function openSqliteEngine(
     },
     write: queue.push,
     feed,
-    credentialStamp: stampOf(watcher),
+    credentialStamp: stamp.read,
     async close() {
       await queue.idle()
       await reads
@@ -106,19 +108,32 @@ function eventsIn(watcher: SqliteConnection): EventSource {
   }
 }
 
-/** `data_version` costs a microsecond and tells of any commit; only then is the number read. */
-function stampOf(watcher: SqliteConnection): () => number {
+/**
+ * `data_version` tells of any commit; only then is the number read. It is asked once for all requests that one turn of the
+ * loop has brought, and again after each commit of our own: what is sent after a revocation was answered comes later.
+ */
+function stampOf(watcher: SqliteConnection): { read(): number; forget(): void } {
   const versions = watcher.prepare('PRAGMA data_version')
   const stamps = watcher.prepare('SELECT credentials FROM installation')
   let version: unknown
   let stamp = 0
-  return () => {
-    const [now] = versions.all([]) as { data_version: number }[]
-    if (now!.data_version !== version) {
-      stamp = (stamps.all([]) as { credentials: number }[])[0]!.credentials
-      version = now!.data_version
-    }
-    return stamp
+  let fresh = false
+  const forget = () => {
+    fresh = false
+  }
+  return {
+    forget,
+    read() {
+      if (fresh) return stamp
+      fresh = true
+      setImmediate(forget)
+      const [now] = versions.all([]) as { data_version: number }[]
+      if (now!.data_version !== version) {
+        stamp = (stamps.all([]) as { credentials: number }[])[0]!.credentials
+        version = now!.data_version
+      }
+      return stamp
+    },
   }
 }
 

@@ -7,6 +7,8 @@ const OLDEST_SQLITE = [3, 51, 3]
 /** What Done needs of a SQLite driver, in the shape that Kysely's stock dialect takes. */
 export interface SqliteConnection extends SqliteDatabase {
   exec(sql: string): void
+  /** One statement without values, prepared once: transactions begin and end with every call. */
+  say(sql: string): void
   /** Registers a SQL function; it may change its answer between calls. */
   define(name: string, answer: () => string): void
   /** The single value of a one-row query or pragma. */
@@ -72,6 +74,7 @@ function openBuiltIn(path: string, mode: 'write' | 'read'): SqliteConnection {
   return {
     prepare,
     exec: (sql) => db.exec(sql),
+    say: (sql) => void prepare(sql).run([]),
     close: () => db.close(),
     define: (name, answer) => db.function(name, answer),
     value: (sql) => Object.values(db.prepare(sql).get() ?? {})[0],
@@ -81,9 +84,11 @@ function openBuiltIn(path: string, mode: 'write' | 'read'): SqliteConnection {
 function openBetterSqlite(path: string, mode: 'write' | 'read'): SqliteConnection {
   const Database = require('better-sqlite3') as typeof import('better-sqlite3')
   const db = new Database(path, { readonly: mode === 'read' })
+  const prepare = cached((sql) => db.prepare(sql) as unknown as Statement)
   return {
-    prepare: cached((sql) => db.prepare(sql) as unknown as Statement),
+    prepare,
     exec: (sql) => void db.exec(sql),
+    say: (sql) => void prepare(sql).run([]),
     close: () => void db.close(),
     define: (name, answer) => void db.function(name, answer),
     value: (sql) => db.prepare(sql).pluck().get(),
