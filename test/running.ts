@@ -42,7 +42,7 @@ export async function startServer(): Promise<RunningServer> {
 }
 
 /** A server on data that are there; `cleanUp` is done when it has been stopped. */
-export async function serverOn(
+async function serverOn(
   dir: string,
   database: DatabaseOptions,
   cleanUp: () => Promise<void>,
