@@ -56,6 +56,8 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
   // Global Request and Response stay Node's own: other parts of the process use them as well.
   const others = getRequestListener(app.fetch, { hostname: config.host, overrideGlobalObjects: false })
   const server = await listen((incoming, outgoing) => {
+    // A proxy keeps its connections, and would send on them until they are cut in the middle of a request.
+    if (closing.signal.aborted) outgoing.shouldKeepAlive = false
     // Under another name than those of the server nothing is opened; the app says so.
     const own = mcp && isMcp(incoming.url) && origins().has(incoming.headers.host?.toLowerCase() ?? '')
     if (own) mcp(incoming, outgoing)
@@ -75,9 +77,11 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
     closing.abort()
     bus.close()
     const stopped = new Promise<void>((resolve) => server.close(() => resolve()))
-    server.closeIdleConnections()
+    // One that carries a stream is idle only after that has ended.
+    const idle = setInterval(() => server.closeIdleConnections(), 50)
     const late = setTimeout(() => server.closeAllConnections(), GRACE_MS)
     await stopped
+    clearInterval(idle)
     clearTimeout(late)
     await done.access.flush()
     await done.tokenUse.flush()

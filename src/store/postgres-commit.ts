@@ -32,7 +32,7 @@ export function laneOf({ pool, account, waitMs, randomId, tell }: Options) {
     // Travels with the job's first query. All of the text is ours: two words and a random id.
     const begun = script(
       client,
-      `${before}SAVEPOINT job; SELECT set_config('done.effect', '${scope.effect}', true), set_config('done.tx', '${tx}', true)`,
+      `${before}SAVEPOINT job; SET LOCAL done.effect = '${scope.effect}'; SET LOCAL done.tx = '${tx}'`,
     )
     begun.catch(() => {})
     try {
@@ -62,7 +62,7 @@ export function laneOf({ pool, account, waitMs, randomId, tell }: Options) {
     try {
       const begun = script(
         client,
-        `BEGIN; SELECT set_config('done.account', '${account}', true); SELECT pg_advisory_xact_lock(${ACCOUNT_LOCK}, ${account}); SELECT pg_current_xact_id()::text AS xid`,
+        `BEGIN; SET LOCAL done.account = '${account}'; SELECT pg_advisory_xact_lock(${ACCOUNT_LOCK}, ${account}); SELECT pg_current_xact_id()::text AS xid`,
       )
       begun.catch(() => {})
       let before = ''

@@ -103,7 +103,7 @@ async function readOnce<T>(
   const client = await pool.connect()
   // Neither the beginning nor the end is waited for: they travel with the queries between them.
   const begun = client.query(
-    `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SELECT set_config('done.account', '${account}', true)`,
+    `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL done.account = '${account}'`,
   )
   begun.catch(() => {})
   let broken: Error | undefined
