@@ -1,11 +1,15 @@
 import type { ActorId } from '../model/actor.ts'
 import { formatId } from '../model/id.ts'
-import { nextNumber, type ReadTx, sqlOf, type WriteTx } from './handle.ts'
+import { nextNumber, type ReadTx, readQuery, sqlOf, type WriteTx } from './handle.ts'
 import type { Row } from './tables.ts'
 
+const accountById = readQuery((db, p: { account: number }) =>
+  db.selectFrom('accounts').selectAll().where('id', '=', p.account),
+)
+
 /** The account's own settings. */
-export function accountOf(tx: ReadTx): Promise<Row<'accounts'>> {
-  return sqlOf(tx).selectFrom('accounts').selectAll().where('id', '=', tx.account).executeTakeFirstOrThrow()
+export async function accountOf(tx: ReadTx): Promise<Row<'accounts'>> {
+  return (await accountById(tx, { account: tx.account }))[0]!
 }
 
 /** The first account of this installation, if one was made. */

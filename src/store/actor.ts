@@ -1,8 +1,9 @@
+import { sql } from 'kysely'
 import type { ActorId } from '../model/actor.ts'
 import { invalid, notFound } from '../model/error.ts'
 import { formatId, parseId } from '../model/id.ts'
 import { fold, nearest } from '../model/suggest.ts'
-import { type ReadTx, sqlOf } from './handle.ts'
+import { type ReadTx, readQuery } from './handle.ts'
 
 /** Somebody who can be named: a person or an agent of the account. */
 export interface Party {
@@ -11,24 +12,25 @@ export interface Party {
   kind: 'person' | 'agent'
 }
 
+const peopleThenAgents = readQuery((db, p: { account: number }) =>
+  db
+    .selectFrom('people')
+    .select(['id', 'name', sql<Party['kind']>`'person'`.as('kind')])
+    .where('account', '=', p.account)
+    .unionAll(
+      db
+        .selectFrom('agents')
+        .select(['id', 'name', sql<Party['kind']>`'agent'`.as('kind')])
+        .where('account', '=', p.account),
+    )
+    .orderBy('kind', 'desc')
+    .orderBy('id'),
+)
+
 /** Everybody of the account, people first. Accounts are teams, so the list is short. */
 export async function parties(tx: ReadTx): Promise<Party[]> {
-  const people = await sqlOf(tx)
-    .selectFrom('people')
-    .select(['id', 'name'])
-    .where('account', '=', tx.account)
-    .orderBy('id')
-    .execute()
-  const agents = await sqlOf(tx)
-    .selectFrom('agents')
-    .select(['id', 'name'])
-    .where('account', '=', tx.account)
-    .orderBy('id')
-    .execute()
-  return [
-    ...people.map(({ id, name }): Party => ({ id: formatId('person', id) as ActorId, name, kind: 'person' })),
-    ...agents.map(({ id, name }): Party => ({ id: formatId('agent', id) as ActorId, name, kind: 'agent' })),
-  ]
+  const rows = await peopleThenAgents(tx, { account: tx.account })
+  return rows.map(({ id, name, kind }) => ({ id: formatId(kind, id) as ActorId, name, kind }))
 }
 
 /**
@@ -68,24 +70,27 @@ export async function partyNamed(tx: ReadTx, text: string): Promise<ActorId | nu
   })
 }
 
-/** Names by id, for answers. */
+/**
+ * Names by id, for answers. Where `ids` is given, only those will be asked for; of nobody nothing is looked up.
+ */
 export async function partyNames(
   tx: ReadTx,
+  ids?: readonly (ActorId | string | null | undefined)[],
 ): Promise<(id: ActorId | string | null | undefined) => string | undefined> {
+  if (ids?.every((id) => id == null)) return (id) => id ?? undefined
   const names = new Map((await parties(tx)).map((party) => [party.id as string, `${party.id} ${party.name}`]))
   return (id) => (id == null ? undefined : (names.get(id) ?? id))
 }
 
+const ownerOfAgent = readQuery((db, p: { account: number; agent: number }) =>
+  db.selectFrom('agents').select('owner').where('account', '=', p.account).where('id', '=', p.agent),
+)
+
 /** The person behind an agent; a person is their own. */
 export async function ownerOf(tx: ReadTx, id: ActorId): Promise<ActorId> {
   if (id.startsWith('U')) return id
-  const { owner } = await sqlOf(tx)
-    .selectFrom('agents')
-    .select('owner')
-    .where('account', '=', tx.account)
-    .where('id', '=', Number(id.slice(1)))
-    .executeTakeFirstOrThrow()
-  return formatId('person', owner) as ActorId
+  const [agent] = await ownerOfAgent(tx, { account: tx.account, agent: Number(id.slice(1)) })
+  return formatId('person', agent!.owner) as ActorId
 }
 
 function idOf(text: string): ActorId {

@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import type { ActorId, PersonActor } from '../model/actor.ts'
 import { AppError, conflict } from '../model/error.ts'
 import { formatId } from '../model/id.ts'
@@ -6,10 +7,11 @@ import { ownerOf } from './actor.ts'
 import { FREE, refuseIfHeld } from './claim.ts'
 import { parentsChanged, pendingRequest, putBack } from './content.ts'
 import { openDependencies } from './dependency.ts'
-import { emit, nextNumber, type ReadTx, sealOf, sqlOf, transactionOf, type WriteTx } from './handle.ts'
+import { emit, nextNumber, type ReadTx, readQuery, sealOf, transactionOf, type WriteTx } from './handle.ts'
 import { addNote } from './note.ts'
 import { notify } from './notification.ts'
 import { makeSuccessor, type Successor } from './recurrence.ts'
+import { insertRow, updateById } from './row.ts'
 import { endOwnRun, endRuns } from './run.ts'
 import { requireLiveSession } from './session.ts'
 import { sees, shownTask } from './sight.ts'
@@ -195,7 +197,7 @@ async function askForSignOff(
     decided_at: null,
     note: null,
   }
-  await sqlOf(tx).insertInto('requests').values(request).execute()
+  await insertRow(tx, 'requests', request)
   const waiting = await updateRow(tx, task.id, { status: 'awaiting_approval', ...FREE })
   const object = formatId('request', request.id)
   const event = await emit(tx, {
@@ -285,10 +287,7 @@ async function signOff(
     tx: transactionOf(tx),
     at: tx.now,
   }
-  await sqlOf(tx)
-    .insertInto('sign_offs')
-    .values({ ...row, seal: sealOf(tx, sealedText(row)) })
-    .execute()
+  await insertRow(tx, 'sign_offs', { ...row, seal: sealOf(tx, sealedText(row)) })
 }
 
 /** What a sign-off's seal is made over: every column but the seal, in this order. */
@@ -316,12 +315,8 @@ async function settle(
   state: 'approved' | 'rejected' | 'withdrawn',
   note: string | null,
 ): Promise<void> {
-  await sqlOf(tx)
-    .updateTable('requests')
-    .set({ state, note, decided_by: tx.actor.id as ActorId, decided_at: tx.now })
-    .where('account', '=', tx.account)
-    .where('id', '=', request.id)
-    .execute()
+  const decided = { decided_by: tx.actor.id as ActorId, decided_at: tx.now }
+  await updateById(tx, 'requests', request.id, { state, note, ...decided })
 }
 
 function refuseDecided(request: Row<'requests'>): void {
@@ -334,15 +329,31 @@ function refuseDecided(request: Row<'requests'>): void {
   })
 }
 
-/** A block that named this task lifts itself, and whoever waited for it hears of it. */
-async function liftBlocks(tx: WriteTx, task: Row<'tasks'>): Promise<void> {
-  const blocked = await sqlOf(tx)
+const blockedByTask = readQuery((db, p: { account: number; task: number }) =>
+  db
     .selectFrom('tasks')
     .selectAll()
-    .where('account', '=', tx.account)
-    .where('blocked_by', '=', task.id)
-    .where('status', '=', 'blocked')
-    .execute()
+    .where('account', '=', p.account)
+    .where('blocked_by', '=', p.task)
+    .where('status', '=', sql.lit('blocked')),
+)
+
+const assignedDependents = readQuery((db, p: { account: number; task: number }) =>
+  db
+    .selectFrom('dependencies as d')
+    .innerJoin('tasks as t', (join) => join.onRef('t.account', '=', 'd.account').onRef('t.id', '=', 'd.task'))
+    .select(['t.id', 't.assignee', 't.project'])
+    .where('d.account', '=', p.account)
+    .where('d.depends_on', '=', p.task)
+    .where('d.removed_at', 'is', null)
+    .where('t.trash', 'is', null)
+    .where('t.status', 'not in', ['done', 'cancelled'])
+    .where('t.assignee', 'is not', null),
+)
+
+/** A block that named this task lifts itself, and whoever waited for it hears of it. */
+async function liftBlocks(tx: WriteTx, task: Row<'tasks'>): Promise<void> {
+  const blocked = await blockedByTask(tx, { account: tx.account, task: task.id })
   for (const each of blocked) {
     await updateRow(tx, each.id, { status: 'open', blocked_by: null })
     const event = await emit(tx, {
@@ -353,17 +364,8 @@ async function liftBlocks(tx: WriteTx, task: Row<'tasks'>): Promise<void> {
     })
     await notify(tx, [each.assignee], 'unblocked', event, each.id)
   }
-  const dependents = await sqlOf(tx)
-    .selectFrom('dependencies as d')
-    .innerJoin('tasks as t', (join) => join.onRef('t.account', '=', 'd.account').onRef('t.id', '=', 'd.task'))
-    .select(['t.id', 't.assignee', 't.project'])
-    .where('d.account', '=', tx.account)
-    .where('d.depends_on', '=', task.id)
-    .where('d.removed_at', 'is', null)
-    .where('t.trash', 'is', null)
-    .where('t.status', 'not in', ['done', 'cancelled'])
-    .where('t.assignee', 'is not', null)
-    .execute()
+  const dependents = await assignedDependents(tx, { account: tx.account, task: task.id })
+  if (dependents.length === 0) return
   const waiting = await openDependencies(
     tx,
     dependents.map((each) => each.id),

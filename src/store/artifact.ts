@@ -5,22 +5,26 @@ import { invalid, notFound } from '../model/error.ts'
 import { formatId } from '../model/id.ts'
 import { LIMITS } from '../model/task.ts'
 import { guardMeaning, meaningChanged, type Stale } from './content.ts'
-import { type DestroyTx, emit, nextNumber, type ReadTx, sqlOf, type WriteTx } from './handle.ts'
+import { type DestroyTx, emit, nextNumber, type ReadTx, readQuery, sqlOf, type WriteTx } from './handle.ts'
+import { insertRow, updateById } from './row.ts'
 import { indexText } from './search-index.ts'
 import type { Row } from './tables.ts'
 import { checkLength } from './task.ts'
 import { newTrashEntry, seesTask } from './trash.ts'
 
-/** A task's evidence, oldest first; without the bytes of files. */
-export function artifactsOf(tx: ReadTx, task: number): Promise<Row<'artifacts'>[]> {
-  return sqlOf(tx)
+const onTask = readQuery((db, p: { account: number; task: number }) =>
+  db
     .selectFrom('artifacts')
     .selectAll()
-    .where('account', '=', tx.account)
-    .where('task', '=', task)
+    .where('account', '=', p.account)
+    .where('task', '=', p.task)
     .where('trash', 'is', null)
-    .orderBy('id')
-    .execute()
+    .orderBy('id'),
+)
+
+/** A task's evidence, oldest first; without the bytes of files. */
+export function artifactsOf(tx: ReadTx, task: number): Promise<Row<'artifacts'>[]> {
+  return onTask(tx, { account: tx.account, task })
 }
 
 /** One artifact, by number, also where it lies in the Trash; `not_found` where the caller can't see its task. */
@@ -54,6 +58,19 @@ export function artifactsOfRun(tx: ReadTx, run: Row<'runs'>): Promise<Row<'artif
 /** What is attached: exactly one of a link, a text and a file. */
 export type Content = { url: string } | { text: string } | { file: File }
 
+const sameEvidence = readQuery((db, p: { account: number; task: number; sha256: string; title: string }) =>
+  db
+    .selectFrom('artifacts')
+    .select('id')
+    .where('account', '=', p.account)
+    .where('task', '=', p.task)
+    .where('sha256', '=', p.sha256)
+    .where('title', '=', p.title)
+    .where('trash', 'is', null)
+    .orderBy('id')
+    .limit(1),
+)
+
 /** Adds evidence to a task, which is part of its meaning: a sign-off is bound to the bytes, or to the address of a link. */
 export async function attachArtifact(
   tx: WriteTx,
@@ -86,24 +103,15 @@ export async function attachArtifact(
     created_at: tx.now,
     created_by: tx.actor.id as ActorId,
   }
-  const twin = await sqlOf(tx)
-    .selectFrom('artifacts')
-    .select('id')
-    .where('account', '=', tx.account)
-    .where('task', '=', task.id)
-    .where('sha256', '=', artifact.sha256)
-    .where('title', '=', title)
-    .where('trash', 'is', null)
-    .orderBy('id')
-    .limit(1)
-    .executeTakeFirst()
-  await sqlOf(tx).insertInto('artifacts').values(artifact).execute()
-  if (file) {
-    await sqlOf(tx)
-      .insertInto('artifact_bytes')
-      .values({ account: tx.account, artifact: artifact.id, bytes: file.bytes })
-      .execute()
-  }
+  const [twin] = await sameEvidence(tx, {
+    account: tx.account,
+    task: task.id,
+    sha256: artifact.sha256,
+    title,
+  })
+  await insertRow(tx, 'artifacts', artifact)
+  if (file)
+    await insertRow(tx, 'artifact_bytes', { account: tx.account, artifact: artifact.id, bytes: file.bytes })
   await indexText(tx, 'artifact', artifact.id, { task: task.id, project: task.project }, [
     title,
     url,
@@ -136,12 +144,7 @@ export async function trashArtifact(
     project: task.project,
     concerns: [artifact.created_by],
   })
-  await sqlOf(tx)
-    .updateTable('artifacts')
-    .set({ trash: entry })
-    .where('account', '=', tx.account)
-    .where('id', '=', artifact.id)
-    .execute()
+  await updateById(tx, 'artifacts', artifact.id, { trash: entry })
   const { stale } = await meaningChanged(tx, task)
   return { entry, stale }
 }

@@ -8,26 +8,30 @@ import { ownerOf, parties } from './actor.ts'
 import { holderOf } from './claim.ts'
 import { versionConflict } from './conflict.ts'
 import { pendingRequest } from './content.ts'
-import { type DestroyTx, emit, nextNumber, type ReadTx, sqlOf, type WriteTx } from './handle.ts'
+import { type DestroyTx, emit, nextNumber, type ReadTx, readQuery, sqlOf, type WriteTx } from './handle.ts'
 import { loopPartner, recordLoop } from './loop.ts'
 import { notify } from './notification.ts'
 import { type Page, type PageInput, pageOf } from './page.ts'
+import { insertRow, updateById } from './row.ts'
 import { indexText } from './search-index.ts'
 import type { Row } from './tables.ts'
 import { checkLength, taskById } from './task.ts'
 import { newTrashEntry, seesTask, trashed } from './trash.ts'
 
-/** The newest comments of a task, newest first. */
-export function newestComments(tx: ReadTx, task: number, limit: number): Promise<Row<'comments'>[]> {
-  return sqlOf(tx)
+const newestOnTask = readQuery((db, p: { account: number; task: number; limit: number }) =>
+  db
     .selectFrom('comments')
     .selectAll()
-    .where('account', '=', tx.account)
-    .where('task', '=', task)
+    .where('account', '=', p.account)
+    .where('task', '=', p.task)
     .where('trash', 'is', null)
     .orderBy('id', 'desc')
-    .limit(limit)
-    .execute()
+    .limit(p.limit),
+)
+
+/** The newest comments of a task, newest first. */
+export function newestComments(tx: ReadTx, task: number, limit: number): Promise<Row<'comments'>[]> {
+  return newestOnTask(tx, { account: tx.account, task, limit })
 }
 
 /** A page of a task's comments. */
@@ -53,14 +57,13 @@ export async function commentById(tx: ReadTx, id: number): Promise<Row<'comments
   return comment
 }
 
+const commentByNumber = readQuery((db, p: { account: number; id: number }) =>
+  db.selectFrom('comments').selectAll().where('account', '=', p.account).where('id', '=', p.id),
+)
+
 /** A comment that the caller could see, be it in the Trash or not. */
 export async function storedComment(tx: ReadTx, id: number): Promise<Row<'comments'>> {
-  const comment = await sqlOf(tx)
-    .selectFrom('comments')
-    .selectAll()
-    .where('account', '=', tx.account)
-    .where('id', '=', id)
-    .executeTakeFirst()
+  const [comment] = await commentByNumber(tx, { account: tx.account, id })
   if (comment && (await seesTask(tx, comment.task))) return comment
   throw notFound(`There is no comment ${formatId('comment', id)}.`, {
     next: 'list_comments shows a task’s comments.',
@@ -106,7 +109,7 @@ export async function insertComment(
     updated_at: tx.now,
   }
   const earlier = await earlierAuthors(tx, task.id)
-  await sqlOf(tx).insertInto('comments').values(comment).execute()
+  await insertRow(tx, 'comments', comment)
   await indexComment(tx, task, comment)
   const object = formatId('comment', comment.id)
   const event = await emit(tx, { kind: 'commented', task: task.id, project: task.project, object })
@@ -154,7 +157,7 @@ export async function editComment(
   checkText(text)
   const task = await taskById(tx, comment.task)
   const edited = { ...comment, text, version: comment.version + 1, updated_at: tx.now }
-  await updateComment(tx, comment.id, { text, version: edited.version, updated_at: tx.now })
+  await updateById(tx, 'comments', comment.id, { text, version: edited.version, updated_at: tx.now })
   await indexComment(tx, task, edited)
   await emit(tx, {
     kind: 'comment_updated',
@@ -178,7 +181,7 @@ export async function trashComment(tx: DestroyTx, comment: Row<'comments'>): Pro
     task: task.id,
     project: task.project,
   })
-  await updateComment(tx, comment.id, { trash: entry })
+  await updateById(tx, 'comments', comment.id, { trash: entry })
   return entry
 }
 
@@ -195,19 +198,25 @@ async function answeredComment(tx: ReadTx, task: Row<'tasks'>, id: number): Prom
   })
 }
 
+const newestOfSameWords = readQuery(
+  (db, p: { account: number; task: number; author: ActorId; after: number; text: string }) =>
+    db
+      .selectFrom('comments')
+      .select('id')
+      .where('account', '=', p.account)
+      .where('task', '=', p.task)
+      .where('author', '=', p.author)
+      .where('trash', 'is', null)
+      .where('created_at', '>', p.after)
+      .where('text', '=', p.text)
+      .orderBy('id', 'desc')
+      .limit(1),
+)
+
 async function sameWords(tx: ReadTx, task: number, text: string): Promise<number | undefined> {
-  const twin = await sqlOf(tx)
-    .selectFrom('comments')
-    .select('id')
-    .where('account', '=', tx.account)
-    .where('task', '=', task)
-    .where('author', '=', tx.actor.id as ActorId)
-    .where('trash', 'is', null)
-    .where('created_at', '>', tx.now - 48 * 3_600_000)
-    .where('text', '=', text)
-    .orderBy('id', 'desc')
-    .limit(1)
-    .executeTakeFirst()
+  const author = tx.actor.id as ActorId
+  const after = tx.now - 48 * 3_600_000
+  const [twin] = await newestOfSameWords(tx, { account: tx.account, task, author, after, text })
   return twin?.id
 }
 
@@ -236,13 +245,4 @@ function notYours(comment: Row<'comments'>, act: string) {
 
 async function indexComment(tx: WriteTx, task: Row<'tasks'>, comment: Row<'comments'>): Promise<void> {
   await indexText(tx, 'comment', comment.id, { task: task.id, project: task.project }, [comment.text])
-}
-
-async function updateComment(tx: WriteTx, id: number, columns: Partial<Row<'comments'>>): Promise<void> {
-  await sqlOf(tx)
-    .updateTable('comments')
-    .set(columns)
-    .where('account', '=', tx.account)
-    .where('id', '=', id)
-    .execute()
 }

@@ -1,9 +1,11 @@
+import { sql } from 'kysely'
 import { conflict } from '../model/error.ts'
 import { formatId } from '../model/id.ts'
 import { hashMeaning, type Meaning } from '../model/meaning.ts'
 import { isClosed } from '../model/task.ts'
-import { emit, type ReadTx, sqlOf, type WriteTx } from './handle.ts'
+import { emit, type ReadTx, readQuery, type WriteTx, writeQuery } from './handle.ts'
 import { notify } from './notification.ts'
+import { updateById } from './row.ts'
 import { sees, shownTask } from './sight.ts'
 import type { Row } from './tables.ts'
 
@@ -78,15 +80,19 @@ export function hashOfNew(task: Omit<Meaning, 'steps' | 'artifacts' | 'children'
   return hashMeaning({ ...task, steps: [], artifacts: [], children: [] })
 }
 
-/** The task's pending sign-off request, if it has one. */
-export async function pendingRequest(tx: ReadTx, task: number): Promise<Row<'requests'> | undefined> {
-  return sqlOf(tx)
+const pendingOnTask = readQuery((db, p: { account: number; task: number }) =>
+  db
     .selectFrom('requests')
     .selectAll()
-    .where('account', '=', tx.account)
-    .where('task', '=', task)
-    .where('state', '=', 'pending')
-    .executeTakeFirst()
+    .where('account', '=', p.account)
+    .where('task', '=', p.task)
+    // Spelled out, as of every partial index: bound, SQLite would prepare the statement anew at each use.
+    .where('state', '=', sql.lit('pending')),
+)
+
+/** The task's pending sign-off request, if it has one. */
+export async function pendingRequest(tx: ReadTx, task: number): Promise<Row<'requests'> | undefined> {
+  return (await pendingOnTask(tx, { account: tx.account, task }))[0]
 }
 
 /** Withdraws or voids a pending request and puts the task back to where it was: blocked if it was, else open. */
@@ -95,12 +101,8 @@ export async function dropRequest(
   request: Row<'requests'>,
   state: 'stale' | 'withdrawn',
 ): Promise<void> {
-  await sqlOf(tx)
-    .updateTable('requests')
-    .set({ state, decided_by: tx.actor.kind === 'system' ? null : tx.actor.id, decided_at: tx.now })
-    .where('account', '=', tx.account)
-    .where('id', '=', request.id)
-    .execute()
+  const decided_by = tx.actor.kind === 'system' ? null : tx.actor.id
+  await updateById(tx, 'requests', request.id, { state, decided_by, decided_at: tx.now })
   await putBack(tx, request)
   const object = formatId('request', request.id)
   const event = await emit(tx, {
@@ -118,6 +120,24 @@ export async function dropRequest(
   )
 }
 
+const blockAgain = writeQuery((db, p: { account: number; task: number }) =>
+  db
+    .updateTable('tasks')
+    .set({ status: 'blocked' })
+    .where('account', '=', p.account)
+    .where('id', '=', p.task)
+    .where('status', '=', sql.lit('awaiting_approval')),
+)
+
+const openAgain = writeQuery((db, p: { account: number; task: number }) =>
+  db
+    .updateTable('tasks')
+    .set({ status: 'open', blocked_by: null })
+    .where('account', '=', p.account)
+    .where('id', '=', p.task)
+    .where('status', '=', sql.lit('awaiting_approval')),
+)
+
 /**
  * Puts a task that was before a person back to where it was: blocked if it was and what blocks it is not closed by now, else
  * open.
@@ -126,13 +146,7 @@ export async function putBack(tx: WriteTx, request: Row<'requests'>): Promise<vo
   const task = await storedTask(tx, request.task)
   const blocker = task.blocked_by === null ? undefined : await storedTask(tx, task.blocked_by)
   const blocked = request.former_status === 'blocked' && !(blocker && isClosed(blocker.status))
-  await sqlOf(tx)
-    .updateTable('tasks')
-    .set(blocked ? { status: 'blocked' } : { status: 'open', blocked_by: null })
-    .where('account', '=', tx.account)
-    .where('id', '=', request.task)
-    .where('status', '=', 'awaiting_approval')
-    .execute()
+  await (blocked ? blockAgain : openAgain)(tx, { account: tx.account, task: request.task })
 }
 
 async function reseal(
@@ -149,12 +163,7 @@ async function reseal(
   }
   // The same parts in the same state, as after a move there and back within one call.
   if (seal.content_hash === task.content_hash && Object.keys(columns).length === 0) return task
-  await sqlOf(tx)
-    .updateTable('tasks')
-    .set({ ...columns, ...seal })
-    .where('account', '=', tx.account)
-    .where('id', '=', task.id)
-    .execute()
+  await updateById(tx, 'tasks', task.id, { ...columns, ...seal })
   const pending = await pendingRequest(tx, task.id)
   if (pending) {
     await dropRequest(tx, pending, 'stale')
@@ -171,42 +180,52 @@ async function withAncestors(tx: ReadTx, task: Row<'tasks'>): Promise<Row<'tasks
   return chain
 }
 
+const taskByNumber = readQuery((db, p: { account: number; id: number }) =>
+  db.selectFrom('tasks').selectAll().where('account', '=', p.account).where('id', '=', p.id),
+)
+
 /** The row itself, whoever may see it: an ancestor outside a credential's projects still counts for the gate. */
-export function storedTask(tx: ReadTx, task: number): Promise<Row<'tasks'>> {
-  return sqlOf(tx)
-    .selectFrom('tasks')
-    .selectAll()
-    .where('account', '=', tx.account)
-    .where('id', '=', task)
-    .executeTakeFirstOrThrow()
+export async function storedTask(tx: ReadTx, task: number): Promise<Row<'tasks'>> {
+  const [stored] = await taskByNumber(tx, { account: tx.account, id: task })
+  if (!stored) throw new Error(`Task ${task} is gone.`)
+  return stored
 }
 
-async function partsOf(tx: ReadTx, task: number): Promise<Pick<Meaning, 'steps' | 'artifacts' | 'children'>> {
-  const db = sqlOf(tx)
-  const steps = await db
+const stepsInMeaning = readQuery((db, p: { account: number; task: number }) =>
+  db
     .selectFrom('steps')
     .select(['id', 'title', 'description', 'position', 'status'])
-    .where('account', '=', tx.account)
-    .where('task', '=', task)
+    .where('account', '=', p.account)
+    .where('task', '=', p.task)
     .where('trash', 'is', null)
-    .orderBy('id')
-    .execute()
-  const artifacts = await db
+    .orderBy('id'),
+)
+
+const artifactsInMeaning = readQuery((db, p: { account: number; task: number }) =>
+  db
     .selectFrom('artifacts')
     .select(['id', 'title', 'kind', 'url', 'sha256'])
-    .where('account', '=', tx.account)
-    .where('task', '=', task)
+    .where('account', '=', p.account)
+    .where('task', '=', p.task)
     .where('trash', 'is', null)
-    .orderBy('id')
-    .execute()
-  const children = await db
+    .orderBy('id'),
+)
+
+const childrenInMeaning = readQuery((db, p: { account: number; task: number }) =>
+  db
     .selectFrom('tasks')
     .select(['id', 'content_version', 'status'])
-    .where('account', '=', tx.account)
-    .where('parent', '=', task)
+    .where('account', '=', p.account)
+    .where('parent', '=', p.task)
     .where('trash', 'is', null)
-    .orderBy('id')
-    .execute()
+    .orderBy('id'),
+)
+
+async function partsOf(tx: ReadTx, task: number): Promise<Pick<Meaning, 'steps' | 'artifacts' | 'children'>> {
+  const values = { account: tx.account, task }
+  const steps = await stepsInMeaning(tx, values)
+  const artifacts = await artifactsInMeaning(tx, values)
+  const children = await childrenInMeaning(tx, values)
   return {
     steps,
     artifacts,

@@ -1,7 +1,16 @@
 import type { ActorId } from '../model/actor.ts'
 import { conflict, invalid } from '../model/error.ts'
 import { formatId } from '../model/id.ts'
-import { type DestroyTx, emit, inNumbers, type ReadTx, sqlOf, type WriteTx } from './handle.ts'
+import {
+  type DestroyTx,
+  emit,
+  inNumbers,
+  type ReadTx,
+  readQuery,
+  sqlOf,
+  type WriteTx,
+  writeQuery,
+} from './handle.ts'
 import { sees, shownTasks } from './sight.ts'
 import type { Row } from './tables.ts'
 import { taskById } from './task.ts'
@@ -13,6 +22,20 @@ export interface Edge {
   by: 'dependency' | 'parent' | 'block'
 }
 
+const openOf = readQuery((db, p: { account: number; tasks: string }, dialect) =>
+  db
+    .selectFrom('dependencies as d')
+    .innerJoin('tasks as t', (join) =>
+      join.onRef('t.account', '=', 'd.account').onRef('t.id', '=', 'd.depends_on'),
+    )
+    .select(['d.task', 't.id', 't.title', 't.status', 't.trash', 't.project'])
+    .where('d.account', '=', p.account)
+    .where('d.task', 'in', dialect.numbers(p.tasks))
+    .where('d.removed_at', 'is', null)
+    .where((eb) => eb.or([eb('t.status', 'not in', ['done', 'cancelled']), eb('t.trash', 'is not', null)]))
+    .orderBy('t.id'),
+)
+
 /**
  * What each of the tasks still waits for: dependencies that are neither done nor cancelled. A trashed one still blocks.
  */
@@ -22,41 +45,56 @@ export async function openDependencies(
 ): Promise<
   Map<number, { id: number; title: string; status: string; trash: number | null; project: number | null }[]>
 > {
-  const rows = await sqlOf(tx)
-    .selectFrom('dependencies as d')
-    .innerJoin('tasks as t', (join) =>
-      join.onRef('t.account', '=', 'd.account').onRef('t.id', '=', 'd.depends_on'),
-    )
-    .select(['d.task', 't.id', 't.title', 't.status', 't.trash', 't.project'])
-    .where('d.account', '=', tx.account)
-    .where('d.task', 'in', inNumbers(tx, tasks))
-    .where('d.removed_at', 'is', null)
-    .where((eb) => eb.or([eb('t.status', 'not in', ['done', 'cancelled']), eb('t.trash', 'is not', null)]))
-    .orderBy('t.id')
-    .execute()
+  const rows = await openOf(tx, { account: tx.account, tasks: JSON.stringify(tasks) })
   const waits = new Map<number, (typeof rows)[number][]>()
   for (const row of rows) waits.set(row.task, [...(waits.get(row.task) ?? []), row])
   return waits
 }
+
+const openDependents = readQuery((db, p: { account: number; task: number }) =>
+  db
+    .selectFrom('dependencies as d')
+    .innerJoin('tasks as t', (join) => join.onRef('t.account', '=', 'd.account').onRef('t.id', '=', 'd.task'))
+    .select(['t.id', 't.title', 't.project'])
+    .where('d.account', '=', p.account)
+    .where('d.depends_on', '=', p.task)
+    .where('d.removed_at', 'is', null)
+    .where('t.trash', 'is', null)
+    .where('t.status', 'not in', ['done', 'cancelled'])
+    .orderBy('d.task')
+    .limit(100),
+)
 
 /** Open tasks that wait for this one. */
 export function dependentsOf(
   tx: ReadTx,
   task: number,
 ): Promise<{ id: number; title: string; project: number | null }[]> {
-  return sqlOf(tx)
-    .selectFrom('dependencies as d')
-    .innerJoin('tasks as t', (join) => join.onRef('t.account', '=', 'd.account').onRef('t.id', '=', 'd.task'))
-    .select(['t.id', 't.title', 't.project'])
-    .where('d.account', '=', tx.account)
-    .where('d.depends_on', '=', task)
-    .where('d.removed_at', 'is', null)
-    .where('t.trash', 'is', null)
-    .where('t.status', 'not in', ['done', 'cancelled'])
-    .orderBy('d.task')
-    .limit(100)
-    .execute()
+  return openDependents(tx, { account: tx.account, task })
 }
+
+const dependencyBetween = readQuery((db, p: { account: number; task: number; target: number }) =>
+  db
+    .selectFrom('dependencies')
+    .select('removed_at')
+    .where('account', '=', p.account)
+    .where('task', '=', p.task)
+    .where('depends_on', '=', p.target),
+)
+
+const putDependency = writeQuery((db, p: Row<'dependencies'>) =>
+  db
+    .insertInto('dependencies')
+    .values({
+      account: p.account,
+      task: p.task,
+      depends_on: p.depends_on,
+      removed_at: p.removed_at,
+      created_at: p.created_at,
+      created_by: p.created_by,
+    })
+    .onConflict((oc) => oc.columns(['account', 'task', 'depends_on']).doUpdateSet({ removed_at: null })),
+)
 
 /** Makes a task wait for others; those it already waits for change nothing. Returns what was added. */
 export async function addDependencies(
@@ -67,27 +105,17 @@ export async function addDependencies(
   const added: number[] = []
   for (const target of new Set(dependsOn)) {
     const dependency = await taskById(tx, target)
-    const stored = await sqlOf(tx)
-      .selectFrom('dependencies')
-      .select('removed_at')
-      .where('account', '=', tx.account)
-      .where('task', '=', task.id)
-      .where('depends_on', '=', target)
-      .executeTakeFirst()
+    const [stored] = await dependencyBetween(tx, { account: tx.account, task: task.id, target })
     if (stored && stored.removed_at === null) continue
     await refuseCycle(tx, task.id, dependency.id, 'dependency')
-    await sqlOf(tx)
-      .insertInto('dependencies')
-      .values({
-        account: tx.account,
-        task: task.id,
-        depends_on: target,
-        removed_at: null,
-        created_at: tx.now,
-        created_by: tx.actor.id as ActorId,
-      })
-      .onConflict((oc) => oc.columns(['account', 'task', 'depends_on']).doUpdateSet({ removed_at: null }))
-      .execute()
+    await putDependency(tx, {
+      account: tx.account,
+      task: task.id,
+      depends_on: target,
+      removed_at: null,
+      created_at: tx.now,
+      created_by: tx.actor.id as ActorId,
+    })
     added.push(target)
   }
   if (added.length > 0) {

@@ -3,22 +3,25 @@ import { AppError, notFound } from '../model/error.ts'
 import { formatId } from '../model/id.ts'
 import { fold, nearest } from '../model/suggest.ts'
 import { isClosed, LIMITS } from '../model/task.ts'
-import { type DestroyTx, emit, inNumbers, type ReadTx, sqlOf, type WriteTx } from './handle.ts'
+import { type DestroyTx, emit, type ReadTx, readQuery, sqlOf, type WriteTx, writeQuery } from './handle.ts'
 import { type Page, type PageInput, pageOf } from './page.ts'
 import type { Row } from './tables.ts'
 import { visibleTasks } from './task.ts'
 import { trashed } from './trash.ts'
 
-/** Labels that exist, by name. */
-export function labels(tx: ReadTx): Promise<Row<'labels'>[]> {
-  return sqlOf(tx)
+const existing = readQuery((db, p: { account: number }) =>
+  db
     .selectFrom('labels')
     .selectAll()
-    .where('account', '=', tx.account)
+    .where('account', '=', p.account)
     .where('trash', 'is', null)
     .where('renamed_to', 'is', null)
-    .orderBy('name_key')
-    .execute()
+    .orderBy('name_key'),
+)
+
+/** Labels that exist, by name. */
+export function labels(tx: ReadTx): Promise<Row<'labels'>[]> {
+  return existing(tx, { account: tx.account })
 }
 
 /** A page of labels that exist, by name. */
@@ -58,20 +61,23 @@ export function storedLabel(tx: ReadTx, name: string): Promise<Row<'labels'> | u
 /** Labels are the same whose names differ in case and accents only. */
 export const keyOf = (name: string): string => fold(name.trim())
 
-/** Label names of each task. */
-export async function labelsOf(tx: ReadTx, tasks: readonly number[]): Promise<Map<number, string[]>> {
-  const rows = await sqlOf(tx)
+const onTasks = readQuery((db, p: { account: number; tasks: string }, dialect) =>
+  db
     .selectFrom('task_labels as tl')
     .innerJoin('labels as l', (join) =>
       join.onRef('l.account', '=', 'tl.account').onRef('l.name_key', '=', 'tl.label'),
     )
     .select(['tl.task', 'l.name'])
-    .where('tl.account', '=', tx.account)
-    .where('tl.task', 'in', inNumbers(tx, tasks))
+    .where('tl.account', '=', p.account)
+    .where('tl.task', 'in', dialect.numbers(p.tasks))
     .where('tl.removed_at', 'is', null)
     .where('tl.trash', 'is', null)
-    .orderBy('tl.label')
-    .execute()
+    .orderBy('tl.label'),
+)
+
+/** Label names of each task. */
+export async function labelsOf(tx: ReadTx, tasks: readonly number[]): Promise<Map<number, string[]>> {
+  const rows = await onTasks(tx, { account: tx.account, tasks: JSON.stringify(tasks) })
   const names = new Map<number, string[]>()
   for (const row of rows) names.set(row.task, [...(names.get(row.task) ?? []), row.name])
   return names
@@ -165,17 +171,18 @@ export async function setLabels(
   return [stored, wanted.map((label) => label.name)]
 }
 
+const putLabel = writeQuery((db, p: { account: number; task: number; label: string }) =>
+  db
+    .insertInto('task_labels')
+    .values({ account: p.account, task: p.task, label: p.label, removed_at: null, trash: null })
+    .onConflict((oc) =>
+      oc.columns(['account', 'task', 'label']).doUpdateSet({ removed_at: null, trash: null }),
+    ),
+)
+
 /** Puts labels on a task, also such as were taken off it before. */
 async function put(tx: WriteTx, task: number, missing: readonly Row<'labels'>[]): Promise<void> {
-  for (const label of missing) {
-    await sqlOf(tx)
-      .insertInto('task_labels')
-      .values({ account: tx.account, task, label: label.name_key, removed_at: null, trash: null })
-      .onConflict((oc) =>
-        oc.columns(['account', 'task', 'label']).doUpdateSet({ removed_at: null, trash: null }),
-      )
-      .execute()
-  }
+  for (const label of missing) await putLabel(tx, { account: tx.account, task, label: label.name_key })
 }
 
 async function hide(tx: DestroyTx, task: number, gone: readonly Row<'labels'>[]): Promise<void> {

@@ -4,6 +4,7 @@ import { notFound } from '../model/error.ts'
 import { formatId } from '../model/id.ts'
 import { emit, inNumbers, nextNumber, type ReadTx, sqlOf, type WriteTx } from './handle.ts'
 import { type Page, type PageInput, pageOf } from './page.ts'
+import { insertRow } from './row.ts'
 import type { Row } from './tables.ts'
 
 /**
@@ -20,20 +21,17 @@ export async function notify(
 ): Promise<void> {
   const others = new Set(recipients.filter((each): each is ActorId => each != null && each !== tx.actor.id))
   for (const recipient of others) {
-    await sqlOf(tx)
-      .insertInto('notifications')
-      .values({
-        account: tx.account,
-        id: await nextNumber(tx, 'notification'),
-        recipient,
-        kind,
-        event,
-        task,
-        object: object ?? null,
-        at: tx.now,
-        read_at: null,
-      })
-      .execute()
+    await insertRow(tx, 'notifications', {
+      account: tx.account,
+      id: await nextNumber(tx, 'notification'),
+      recipient,
+      kind,
+      event,
+      task,
+      object: object ?? null,
+      at: tx.now,
+      read_at: null,
+    })
   }
 }
 

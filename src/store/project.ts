@@ -4,8 +4,18 @@ import { AppError, conflict, invalid, notFound } from '../model/error.ts'
 import { formatId } from '../model/id.ts'
 import { fold } from '../model/suggest.ts'
 import { guardMeaning, meaningChanged, type Stale } from './content.ts'
-import { type DestroyTx, emit, inNumbers, nextNumber, type ReadTx, sqlOf, type WriteTx } from './handle.ts'
+import {
+  type DestroyTx,
+  emit,
+  inNumbers,
+  nextNumber,
+  type ReadTx,
+  readQuery,
+  sqlOf,
+  type WriteTx,
+} from './handle.ts'
 import { type Page, type PageInput, pageOf } from './page.ts'
+import { insertRow, updateById } from './row.ts'
 import { indexText } from './search-index.ts'
 import { refuseOutOfSight, sees } from './sight.ts'
 import type { Database, Row } from './tables.ts'
@@ -37,30 +47,33 @@ export function listProjects(
   return pageOf(tx, query, { by: [sql`projects.name_key`, sql`projects.id`], direction: 'asc' }, page)
 }
 
+const projectByNumber = readQuery((db, p: { account: number; id: number }) =>
+  db.selectFrom('projects').selectAll().where('account', '=', p.account).where('id', '=', p.id),
+)
+
 /** One project, by number. Throws `not_found` where there is none that the caller can see. */
 export async function projectById(tx: ReadTx, id: number): Promise<Row<'projects'>> {
-  const project = await visibleProjects(tx)
-    .selectAll('projects')
-    .where('projects.id', '=', id)
-    .executeTakeFirst()
-  if (project) return project
-  const gone = await projectInTrash(tx, id)
-  if (gone) throw trashed(formatId('project', id), gone.trash!)
+  const [project] = await projectByNumber(tx, { account: tx.account, id })
+  if (project && sees(tx, id)) {
+    if (project.trash === null) return project
+    throw trashed(formatId('project', id), project.trash)
+  }
   throw notFound(`There is no project ${formatId('project', id)}.`, { next: 'list_projects shows them all.' })
 }
 
 /** A project that lies in the Trash, where the caller could see it otherwise. */
-export function projectInTrash(tx: ReadTx, id: number): Promise<Row<'projects'> | undefined> {
-  const { projects } = tx.actor
-  return sqlOf(tx)
-    .selectFrom('projects')
-    .selectAll()
-    .where('account', '=', tx.account)
-    .where('id', '=', id)
-    .where('trash', 'is not', null)
-    .$if(projects !== undefined, (query) => query.where('id', 'in', [...projects!]))
-    .executeTakeFirst()
+export async function projectInTrash(tx: ReadTx, id: number): Promise<Row<'projects'> | undefined> {
+  const [project] = await projectByNumber(tx, { account: tx.account, id })
+  return project && project.trash !== null && sees(tx, id) ? project : undefined
 }
+
+const namesByNumbers = readQuery((db, p: { account: number; ids: string }, dialect) =>
+  db
+    .selectFrom('projects')
+    .select(['id', 'name'])
+    .where('account', '=', p.account)
+    .where('id', 'in', dialect.numbers(p.ids)),
+)
 
 /** Names of projects by number, for answers. */
 export async function projectNames(
@@ -69,12 +82,7 @@ export async function projectNames(
 ): Promise<Map<number, string>> {
   const wanted = [...new Set(ids.filter((id): id is number => id !== null))]
   if (wanted.length === 0) return new Map()
-  const rows = await sqlOf(tx)
-    .selectFrom('projects')
-    .select(['id', 'name'])
-    .where('account', '=', tx.account)
-    .where('id', 'in', wanted)
-    .execute()
+  const rows = await namesByNumbers(tx, { account: tx.account, ids: JSON.stringify(wanted) })
   return new Map(rows.map(({ id, name }) => [id, `${formatId('project', id)} ${name}`]))
 }
 
@@ -121,7 +129,7 @@ export async function insertProject(
     created_by: tx.actor.id as ActorId,
     updated_at: tx.now,
   }
-  await sqlOf(tx).insertInto('projects').values(project).execute()
+  await insertRow(tx, 'projects', project)
   await indexProject(tx, project)
   await emit(tx, { kind: 'project_created', ...objectOf(project), data: { name } })
   return { project, ...(twin ? { twin } : {}) }
@@ -154,7 +162,7 @@ export async function editProject(
   edited.name_key = fold(edited.name)
   await refuseTaken(tx, edited)
   const { name, name_key, description, version, updated_at } = edited
-  await updateProject(tx, project.id, { name, name_key, description, version, updated_at })
+  await updateById(tx, 'projects', project.id, { name, name_key, description, version, updated_at })
   await indexProject(tx, edited)
   await emit(tx, {
     kind: 'project_updated',
@@ -192,7 +200,7 @@ export async function archiveProject(
       next: `Finish, cancel or move them first: list_tasks {"project_id":"${id}"}.`,
     })
   }
-  await updateProject(tx, project.id, { archived_at: tx.now })
+  await updateById(tx, 'projects', project.id, { archived_at: tx.now })
   await emit(tx, { kind: 'project_archived', ...objectOf(project) })
   return { project: { ...project, archived_at: tx.now }, changed: true }
 }
@@ -203,7 +211,7 @@ export async function unarchiveProject(
   project: Row<'projects'>,
 ): Promise<{ project: Row<'projects'>; changed: boolean }> {
   if (project.archived_at === null) return { project, changed: false }
-  await updateProject(tx, project.id, { archived_at: null })
+  await updateById(tx, 'projects', project.id, { archived_at: null })
   await emit(tx, { kind: 'project_unarchived', ...objectOf(project) })
   return { project: { ...project, archived_at: null }, changed: true }
 }
@@ -234,7 +242,7 @@ export async function trashProject(
     .where('account', '=', tx.account)
     .where('id', 'in', inNumbers(tx, [...going]))
     .execute()
-  await updateProject(tx, project.id, { trash: entry })
+  await updateById(tx, 'projects', project.id, { trash: entry })
   const stale: Stale[] = []
   for (const parent of parents) stale.push(...(await meaningChanged(tx, parent)).stale)
   return { entry, tasks: doomed.length, stale }
@@ -270,15 +278,6 @@ async function freeName(tx: ReadTx, wanted: string): Promise<string> {
 
 async function indexProject(tx: WriteTx, project: Row<'projects'>): Promise<void> {
   await indexText(tx, 'project', project.id, { project: project.id }, [project.name, project.description])
-}
-
-async function updateProject(tx: WriteTx, id: number, columns: Partial<Row<'projects'>>): Promise<void> {
-  await sqlOf(tx)
-    .updateTable('projects')
-    .set(columns)
-    .where('account', '=', tx.account)
-    .where('id', '=', id)
-    .execute()
 }
 
 type Doomed = Pick<Row<'tasks'>, 'id' | 'parent' | 'project' | 'claimed_by' | 'claim_until'>

@@ -5,9 +5,10 @@ import { formatId } from '../model/id.ts'
 import { isClosed } from '../model/task.ts'
 import { accountOf } from './account.ts'
 import { parties } from './actor.ts'
-import { emit, nextNumber, type ReadTx, sqlOf, type WriteTx } from './handle.ts'
+import { emit, nextNumber, type ReadTx, readQuery, sqlOf, type WriteTx } from './handle.ts'
 import { notify } from './notification.ts'
 import { type Page, type PageInput, pageOf } from './page.ts'
+import { insertRow } from './row.ts'
 import type { Row } from './tables.ts'
 
 /**
@@ -16,16 +17,19 @@ import type { Row } from './tables.ts'
  */
 export const HOLD_MS = 7 * 86_400_000
 
-/** A task's questions that nobody has answered yet. */
-export function openQuestionsOf(tx: ReadTx, task: number): Promise<Row<'questions'>[]> {
-  return sqlOf(tx)
+const openOnTask = readQuery((db, p: { account: number; task: number }) =>
+  db
     .selectFrom('questions')
     .selectAll()
-    .where('account', '=', tx.account)
-    .where('task', '=', task)
+    .where('account', '=', p.account)
+    .where('task', '=', p.task)
     .where('answered_at', 'is', null)
-    .orderBy('id')
-    .execute()
+    .orderBy('id'),
+)
+
+/** A task's questions that nobody has answered yet. */
+export function openQuestionsOf(tx: ReadTx, task: number): Promise<Row<'questions'>[]> {
+  return openOnTask(tx, { account: tx.account, task })
 }
 
 /** A question with what its task is called. */
@@ -106,7 +110,7 @@ export async function insertQuestion(tx: WriteTx, question: NewQuestion): Promis
     answered_at: null,
     asked_at: tx.now,
   }
-  await sqlOf(tx).insertInto('questions').values(row).execute()
+  await insertRow(tx, 'questions', row)
   if (holds) await leaseUntil(tx, row, tx.now + HOLD_MS)
   const object = formatId('question', row.id)
   const event = await emit(tx, {

@@ -1,9 +1,20 @@
 import { sql } from 'kysely'
 import { AppError } from '../model/error.ts'
-import { type ReadTx, sqlOf, toolOf, type WriteTx } from './handle.ts'
+import { type ReadTx, readQuery, sqlOf, toolOf, type WriteTx, writeQuery } from './handle.ts'
+import type { Row } from './tables.ts'
 
 /** How long an idempotency key lives, in milliseconds. */
 export const KEY_MS = 24 * 3_600_000
+
+const replyByKey = readQuery((db, p: { account: number; actor: string; key: string; after: number }) =>
+  db
+    .selectFrom('replies')
+    .selectAll()
+    .where('account', '=', p.account)
+    .where('actor', '=', p.actor)
+    .where('key', '=', p.key)
+    .where('at', '>', p.after),
+)
 
 /**
  * The stored answer of an earlier call with this key. Keys belong to the agent, so a rotated token keeps them. Throws
@@ -14,14 +25,8 @@ export async function storedReply(
   key: string,
   argsHash: string,
 ): Promise<Record<string, unknown> | undefined> {
-  const reply = await sqlOf(tx)
-    .selectFrom('replies')
-    .selectAll()
-    .where('account', '=', tx.account)
-    .where('actor', '=', tx.actor.id)
-    .where('key', '=', key)
-    .where('at', '>', tx.now - KEY_MS)
-    .executeTakeFirst()
+  const after = tx.now - KEY_MS
+  const [reply] = await replyByKey(tx, { account: tx.account, actor: tx.actor.id, key, after })
   if (!reply) return undefined
   if (reply.tool !== toolOf(tx) || reply.args_hash !== argsHash) {
     throw new AppError(
@@ -36,9 +41,18 @@ export async function storedReply(
   return JSON.parse(reply.answer) as Record<string, unknown>
 }
 
+const putReply = writeQuery((db, p: Row<'replies'>) => {
+  const { account, actor, key, tool, args_hash, answer, at } = p
+  const row = { account, actor, key, tool, args_hash, answer, at }
+  return db
+    .insertInto('replies')
+    .values(row)
+    .onConflict((oc) => oc.columns(['account', 'actor', 'key']).doUpdateSet(row))
+})
+
 /** Keeps an answer for repeats, in the transaction whose answer it is. Failures are not kept. */
 export async function storeReply(tx: WriteTx, key: string, argsHash: string, answer: object): Promise<void> {
-  const row = {
+  await putReply(tx, {
     account: tx.account,
     actor: tx.actor.id,
     key,
@@ -46,12 +60,7 @@ export async function storeReply(tx: WriteTx, key: string, argsHash: string, ans
     args_hash: argsHash,
     answer: JSON.stringify(answer),
     at: tx.now,
-  }
-  await sqlOf(tx)
-    .insertInto('replies')
-    .values(row)
-    .onConflict((oc) => oc.columns(['account', 'actor', 'key']).doUpdateSet(row))
-    .execute()
+  })
 }
 
 /** Drops up to `limit` keys past their time, and says how many. */

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { notFound } from '../model/error.ts'
 import { formatId } from '../model/id.ts'
-import { type ReadTx, sqlOf } from './handle.ts'
+import { type ReadTx, readQuery, sqlOf } from './handle.ts'
 import { type Page, type PageInput, pageOf } from './page.ts'
 import type { RequestState, Row } from './tables.ts'
 
@@ -42,16 +42,19 @@ export function requestsInSight(tx: ReadTx) {
     .$if(projects !== undefined, (query) => query.where('t.project', 'in', [...projects!]))
 }
 
-/** The newest request of a task, decided or not. */
-export function newestRequestOf(tx: ReadTx, task: number): Promise<Row<'requests'> | undefined> {
-  return sqlOf(tx)
+const newestOfTask = readQuery((db, p: { account: number; task: number }) =>
+  db
     .selectFrom('requests')
     .selectAll()
-    .where('account', '=', tx.account)
-    .where('task', '=', task)
+    .where('account', '=', p.account)
+    .where('task', '=', p.task)
     .orderBy('id', 'desc')
-    .limit(1)
-    .executeTakeFirst()
+    .limit(1),
+)
+
+/** The newest request of a task, decided or not. */
+export async function newestRequestOf(tx: ReadTx, task: number): Promise<Row<'requests'> | undefined> {
+  return (await newestOfTask(tx, { account: tx.account, task }))[0]
 }
 
 /** Requests that waited for a person when their tasks went to the Trash with an entry. They come back with it. */

@@ -1,5 +1,6 @@
 import { formatId } from '../model/id.ts'
-import { emit, inNumbers, type ReadTx, sqlOf, type WriteTx } from './handle.ts'
+import { emit, inNumbers, type ReadTx, readQuery, sqlOf, type WriteTx } from './handle.ts'
+import { insertRow } from './row.ts'
 import type { Row } from './tables.ts'
 
 /** What an agent writes into the log of its run. */
@@ -25,7 +26,7 @@ export async function addRunEvent(
     late: line.late ? 1 : 0,
     at: tx.now,
   }
-  await sqlOf(tx).insertInto('run_events').values(row).execute()
+  await insertRow(tx, 'run_events', row)
   return row
 }
 
@@ -45,16 +46,19 @@ export async function emitRunEvent(
   })
 }
 
-/** How many lines a run's log has: they are numbered from 1, and none is ever taken out. */
-export async function lastSeq(tx: ReadTx, run: number): Promise<number> {
-  const newest = await sqlOf(tx)
+const newestLine = readQuery((db, p: { account: number; run: number }) =>
+  db
     .selectFrom('run_events')
     .select('seq')
-    .where('account', '=', tx.account)
-    .where('run', '=', run)
+    .where('account', '=', p.account)
+    .where('run', '=', p.run)
     .orderBy('seq', 'desc')
-    .limit(1)
-    .executeTakeFirst()
+    .limit(1),
+)
+
+/** How many lines a run's log has: they are numbered from 1, and none is ever taken out. */
+export async function lastSeq(tx: ReadTx, run: number): Promise<number> {
+  const [newest] = await newestLine(tx, { account: tx.account, run })
   return newest?.seq ?? 0
 }
 

@@ -3,9 +3,10 @@ import { type AppError, conflict } from '../model/error.ts'
 import { formatId } from '../model/id.ts'
 import { ownerOf, partyNames } from './actor.ts'
 import { alreadyClaimed, extendLeases, FREE, holderOf } from './claim.ts'
-import { emit, nextNumber, type ReadTx, sqlOf, type WriteTx } from './handle.ts'
+import { emit, nextNumber, type ReadTx, type WriteTx } from './handle.ts'
 import { addNote } from './note.ts'
 import { notify } from './notification.ts'
+import { insertRow, updateById } from './row.ts'
 import { endRun, openRunOf, type RunOnTask, summaryOfRun } from './run.ts'
 import { addRunEvent, emitRunEvent, hasLateEvent, type RunEventKind } from './run-log.ts'
 import { indexText } from './search-index.ts'
@@ -62,7 +63,7 @@ async function insertRun(
     lease_until: until,
     ended_at: null,
   }
-  await sqlOf(tx).insertInto('runs').values(run).execute()
+  await insertRow(tx, 'runs', run)
   return run
 }
 
@@ -74,7 +75,7 @@ async function resumeRun(
   until: number,
 ): Promise<Row<'runs'>> {
   const first = goal && run.goal === null ? goal : run.goal
-  await updateRun(tx, run.id, { goal: first, lease_until: until, last_sign_at: tx.now, signs: 1 })
+  await updateById(tx, 'runs', run.id, { goal: first, lease_until: until, last_sign_at: tx.now, signs: 1 })
   await addRunEvent(tx, run, { kind: 'resumed', text: goal && goal !== first ? goal : '' })
   return { ...run, goal: first }
 }
@@ -90,7 +91,7 @@ export async function logRunEvent(
   await refuseOthersRun(tx, run, 'comment_on_task tells its agent something.')
   const added = await addRunEvent(tx, run, { ...line, late: run.ended_at !== null })
   if (line.progress !== undefined && run.ended_at === null) {
-    await updateRun(tx, run.id, { progress: line.progress })
+    await updateById(tx, 'runs', run.id, { progress: line.progress })
   }
   await emitRunEvent(tx, task, run, added)
   return added
@@ -115,7 +116,7 @@ export async function heartbeatRun(
   if (holderOf(task, tx.now) !== tx.actor.id) throw await claimLost(tx, run, task)
   await extendLeases(tx, [task.id])
   if (progress === undefined || progress === run.progress) return
-  await updateRun(tx, run.id, { progress })
+  await updateById(tx, 'runs', run.id, { progress })
   await emitRunEvent(tx, task, run, await addRunEvent(tx, run, { kind: 'progress', text: '', progress }))
 }
 
@@ -188,7 +189,10 @@ async function reportLate(
   if (known || (await hasLateEvent(tx, run.id, text))) return 'already'
   const line = await addRunEvent(tx, run, { kind: 'result', text, late: true })
   // What nobody has reported yet is no contradiction, and a host often knows the cost only after the end.
-  await updateRun(tx, run.id, { tokens: run.tokens ?? tokens ?? null, cost: run.cost ?? cost ?? null })
+  await updateById(tx, 'runs', run.id, {
+    tokens: run.tokens ?? tokens ?? null,
+    cost: run.cost ?? cost ?? null,
+  })
   await emitRunEvent(tx, task, run, line)
   return 'late'
 }
@@ -198,13 +202,4 @@ async function refuseOthersRun(tx: ReadTx, run: Row<'runs'>, next: string): Prom
   if (run.agent === tx.actor.id) return
   const name = (await partyNames(tx))(run.agent)
   throw conflict(`${formatId('run', run.id)} is a run of ${name}, not yours.`, { next })
-}
-
-async function updateRun(tx: WriteTx, id: number, columns: Partial<Row<'runs'>>): Promise<void> {
-  await sqlOf(tx)
-    .updateTable('runs')
-    .set(columns)
-    .where('account', '=', tx.account)
-    .where('id', '=', id)
-    .execute()
 }

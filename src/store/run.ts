@@ -2,49 +2,58 @@ import { type RawBuilder, type SelectQueryBuilder, sql } from 'kysely'
 import type { ActorId } from '../model/actor.ts'
 import { notFound } from '../model/error.ts'
 import { formatId } from '../model/id.ts'
-import { emit, type ReadTx, sqlOf, type WriteTx } from './handle.ts'
+import { emit, inNumbers, type ReadTx, readQuery, sqlOf, type WriteTx } from './handle.ts'
 import { newestNote } from './note.ts'
 import { type Page, type PageInput, pageOf } from './page.ts'
+import { updateById } from './row.ts'
 import type { Database, Row } from './tables.ts'
 import { taskById } from './task.ts'
 import { seesTask } from './trash.ts'
 
-/** An agent's open run on a task, if it has one. */
-export function openRunOf(tx: ReadTx, task: number, agent: ActorId): Promise<Row<'runs'> | undefined> {
-  return sqlOf(tx)
+const openOfAgent = readQuery((db, p: { account: number; task: number; agent: ActorId }) =>
+  db
     .selectFrom('runs')
     .selectAll()
-    .where('account', '=', tx.account)
-    .where('task', '=', task)
-    .where('agent', '=', agent)
-    .where('ended_at', 'is', null)
-    .executeTakeFirst()
+    .where('account', '=', p.account)
+    .where('task', '=', p.task)
+    .where('agent', '=', p.agent)
+    .where('ended_at', 'is', null),
+)
+
+/** An agent's open run on a task, if it has one. */
+export async function openRunOf(tx: ReadTx, task: number, agent: ActorId): Promise<Row<'runs'> | undefined> {
+  return (await openOfAgent(tx, { account: tx.account, task, agent }))[0]
 }
 
-/** The newest run on a task, open ones first. */
-export function newestRunOf(tx: ReadTx, task: number): Promise<Row<'runs'> | undefined> {
-  return sqlOf(tx)
+const openThenNewest = readQuery((db, p: { account: number; task: number }) =>
+  db
     .selectFrom('runs')
     .selectAll()
-    .where('account', '=', tx.account)
-    .where('task', '=', task)
+    .where('account', '=', p.account)
+    .where('task', '=', p.task)
     .orderBy((eb) => eb('ended_at', 'is not', null))
     .orderBy('id', 'desc')
-    .limit(1)
-    .executeTakeFirst()
+    .limit(1),
+)
+
+/** The newest run on a task, open ones first. */
+export async function newestRunOf(tx: ReadTx, task: number): Promise<Row<'runs'> | undefined> {
+  return (await openThenNewest(tx, { account: tx.account, task }))[0]
 }
+
+const newestLines = readQuery((db, p: { account: number; run: number; limit: number }) =>
+  db
+    .selectFrom('run_events')
+    .selectAll()
+    .where('account', '=', p.account)
+    .where('run', '=', p.run)
+    .orderBy('seq', 'desc')
+    .limit(p.limit),
+)
 
 /** The last lines of a run's log, oldest of them first. */
 export async function lastRunEvents(tx: ReadTx, run: number, limit: number): Promise<Row<'run_events'>[]> {
-  const newest = await sqlOf(tx)
-    .selectFrom('run_events')
-    .selectAll()
-    .where('account', '=', tx.account)
-    .where('run', '=', run)
-    .orderBy('seq', 'desc')
-    .limit(limit)
-    .execute()
-  return newest.reverse()
+  return (await newestLines(tx, { account: tx.account, run, limit })).reverse()
 }
 
 /** How a run stands, derived from what is stored (spec: product, "Agents at work"). */
@@ -84,17 +93,20 @@ export function stateOfRun(now: number): RawBuilder<RunState> {
 /** A run with its state and what its task is called. */
 export type RunOnTask = Row<'runs'> & { state: RunState; title: string }
 
-/** One run, by number, with its task; `not_found` where the caller can't see the task. */
-export async function runById(tx: ReadTx, id: number): Promise<{ run: RunOnTask; task: Row<'tasks'> }> {
-  const found = await sqlOf(tx)
+const withState = readQuery((db, p: { account: number; id: number; now: number }) =>
+  db
     .selectFrom('runs')
     .selectAll()
-    .select(stateOfRun(tx.now).as('state'))
-    .where('account', '=', tx.account)
-    .where('id', '=', id)
-    .executeTakeFirst()
-  const none = notFound(`There is no run ${formatId('run', id)}.`, { next: 'list_runs shows them all.' })
-  if (!found || !(await seesTask(tx, found.task))) throw none
+    .select(stateOfRun(p.now).as('state'))
+    .where('account', '=', p.account)
+    .where('id', '=', p.id),
+)
+
+/** One run, by number, with its task; `not_found` where the caller can't see the task. */
+export async function runById(tx: ReadTx, id: number): Promise<{ run: RunOnTask; task: Row<'tasks'> }> {
+  const [found] = await withState(tx, { account: tx.account, id, now: tx.now })
+  if (!found || !(await seesTask(tx, found.task)))
+    throw notFound(`There is no run ${formatId('run', id)}.`, { next: 'list_runs shows them all.' })
   const task = await taskById(tx, found.task)
   return { run: { ...found, title: task.title }, task }
 }
@@ -126,28 +138,53 @@ export function listRuns(tx: ReadTx, filter: RunFilter, page: PageInput): Promis
 
 const ENDED: readonly RunState[] = ['succeeded', 'failed', 'cancelled']
 
+const [openOfAnAgent, openInProjects] = [false, true].map((narrow) =>
+  readQuery((db, p: Seen & { agent: ActorId; limit: number }, dialect) =>
+    runsOnTasks(db, p, narrow ? dialect.numbers(p.projects!) : undefined)
+      .where('runs.agent', '=', p.agent)
+      .where('runs.ended_at', 'is', null)
+      .orderBy('runs.id', 'desc')
+      .limit(p.limit),
+  ),
+)
+
 /** An agent's open runs on tasks that the caller can see, newest first. */
 export function openRunsOf(tx: ReadTx, agent: ActorId, limit: number): Promise<RunOnTask[]> {
-  return visibleRuns(tx)
-    .where('runs.agent', '=', agent)
-    .where('runs.ended_at', 'is', null)
-    .orderBy('runs.id', 'desc')
-    .limit(limit)
-    .execute()
+  const query = tx.actor.projects === undefined ? openOfAnAgent! : openInProjects!
+  return query(tx, { ...seenBy(tx), agent, limit })
 }
 
 function visibleRuns(tx: ReadTx): SelectQueryBuilder<Database, 'runs' | 'tasks', RunOnTask> {
   const { projects } = tx.actor
-  return sqlOf(tx)
+  return runsOnTasks(sqlOf(tx), seenBy(tx), projects && inNumbers(tx, projects))
+}
+
+/** What visible runs are told by; the projects as JSON. */
+interface Seen {
+  account: number
+  now: number
+  projects: string | undefined
+}
+
+function seenBy({ account, now, actor }: ReadTx): Seen {
+  return { account, now, projects: actor.projects && JSON.stringify(actor.projects) }
+}
+
+function runsOnTasks(
+  db: ReturnType<typeof sqlOf>,
+  { account, now }: Seen,
+  projects: RawBuilder<number> | undefined,
+): SelectQueryBuilder<Database, 'runs' | 'tasks', RunOnTask> {
+  return db
     .selectFrom('runs')
     .innerJoin('tasks', (join) =>
       join.onRef('tasks.account', '=', 'runs.account').onRef('tasks.id', '=', 'runs.task'),
     )
     .selectAll('runs')
-    .select(['tasks.title', stateOfRun(tx.now).as('state')])
-    .where('runs.account', '=', tx.account)
+    .select(['tasks.title', stateOfRun(now).as('state')])
+    .where('runs.account', '=', account)
     .where('tasks.trash', 'is', null)
-    .$if(projects !== undefined, (query) => query.where('tasks.project', 'in', [...projects!]))
+    .$if(projects !== undefined, (query) => query.where('tasks.project', 'in', projects!))
 }
 
 /** The agent's account of a run: what finish_run was given, or the summary with which the task was finished. */
@@ -169,19 +206,22 @@ export async function endOwnRun(
   return run
 }
 
+const openOnTask = readQuery((db, p: { account: number; task: number }) =>
+  db
+    .selectFrom('runs')
+    .selectAll()
+    .where('account', '=', p.account)
+    .where('task', '=', p.task)
+    .where('ended_at', 'is', null),
+)
+
 /** Ends every open run on a task that closes; a late report on one is still kept. */
 export async function endRuns(
   tx: WriteTx,
   task: Row<'tasks'>,
   outcome: NonNullable<Row<'runs'>['outcome']>,
 ): Promise<void> {
-  const open = await sqlOf(tx)
-    .selectFrom('runs')
-    .selectAll()
-    .where('account', '=', tx.account)
-    .where('task', '=', task.id)
-    .where('ended_at', 'is', null)
-    .execute()
+  const open = await openOnTask(tx, { account: tx.account, task: task.id })
   for (const run of open) await endRun(tx, run, task, outcome)
 }
 
@@ -193,12 +233,7 @@ export async function endRun(
   outcome: NonNullable<Row<'runs'>['outcome']>,
   figures: { tokens?: number; cost?: number } = {},
 ): Promise<number> {
-  await sqlOf(tx)
-    .updateTable('runs')
-    .set({ outcome, ended_at: tx.now, last_sign_at: tx.now, ...figures })
-    .where('account', '=', tx.account)
-    .where('id', '=', run.id)
-    .execute()
+  await updateById(tx, 'runs', run.id, { outcome, ended_at: tx.now, last_sign_at: tx.now, ...figures })
   return emit(tx, {
     kind: 'run_ended',
     task: task.id,

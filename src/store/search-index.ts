@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import { partsOf, piecesOf, piecesOfTerm, type Term, wordsOf } from '../model/search.ts'
 import { fold } from '../model/suggest.ts'
-import { dialectOf, inTexts, type ReadTx, sqlOf, type WriteTx } from './handle.ts'
+import { dialectOf, inTexts, laterQuery, type ReadTx, sqlOf, type WriteTx, writeQuery } from './handle.ts'
 
 export type SearchKind = 'task' | 'step' | 'comment' | 'project' | 'run' | 'artifact'
 
@@ -30,33 +30,47 @@ interface SearchEngine {
   newestFirst(terms: readonly Term[]): RawBuilder<unknown>
 }
 
+interface Document extends Required<SearchPlace> {
+  account: number
+  kind: SearchKind
+  object: number
+  at: number
+}
+
+const putDocument = writeQuery((db, p: Document) =>
+  db
+    .insertInto('search_docs')
+    .values({
+      account: p.account,
+      kind: p.kind,
+      object: p.object,
+      task: p.task,
+      project: p.project,
+      at: p.at,
+    })
+    .onConflict((oc) =>
+      oc.columns(['account', 'kind', 'object']).doUpdateSet((eb) => ({
+        task: eb.ref('excluded.task'),
+        project: eb.ref('excluded.project'),
+        at: eb.ref('excluded.at'),
+      })),
+    )
+    .returning('doc'),
+)
+
+const [putWords, putParts] = (['search_words', 'search_parts'] as const).map((index) =>
+  laterQuery((db, p: { doc: number; text: string }) => ({
+    compile: () =>
+      sql<never>`REPLACE INTO ${sql.table(index)} (rowid, text) VALUES (${p.doc}, ${p.text})`.compile(db),
+  })),
+)
+
 const IN_SQLITE: SearchEngine = {
   async put(tx, kind, object, place, text) {
-    const db = sqlOf(tx)
-    const found = await db
-      .selectFrom('search_docs')
-      .select('doc')
-      .where('account', '=', tx.account)
-      .where('kind', '=', kind)
-      .where('object', '=', object)
-      .executeTakeFirst()
-    const row = { ...place, at: tx.now }
-    const doc =
-      found?.doc ??
-      (
-        await db
-          .insertInto('search_docs')
-          .values({ account: tx.account, kind, object, ...row })
-          .returning('doc')
-          .executeTakeFirstOrThrow()
-      ).doc
-    if (found) {
-      await db.updateTable('search_docs').set(row).where('doc', '=', doc).execute()
-      await sql`DELETE FROM search_words WHERE rowid = ${doc}`.execute(db)
-      await sql`DELETE FROM search_parts WHERE rowid = ${doc}`.execute(db)
-    }
-    await sql`INSERT INTO search_words (rowid, text) VALUES (${doc}, ${wordsOf(text)})`.execute(db)
-    await sql`INSERT INTO search_parts (rowid, text) VALUES (${doc}, ${partsOf(text)})`.execute(db)
+    const { rows } = await putDocument(tx, { ...place, account: tx.account, kind, object, at: tx.now })
+    const { doc } = rows[0]!
+    putWords!(tx, { doc, text: wordsOf(text) })
+    putParts!(tx, { doc, text: partsOf(text) })
   },
   async drop(tx, where) {
     const db = sqlOf(tx)
@@ -81,13 +95,25 @@ function indexesFor(terms: readonly Term[]) {
   })
 }
 
+interface Folded extends Document {
+  folded: string
+  /** As JSON. */
+  pieces: string
+}
+
+const putFolded = laterQuery((db, p: Folded, dialect) => ({
+  compile: () =>
+    sql<never>`INSERT INTO search_docs (account, kind, object, task, project, at, folded, pieces)
+      VALUES (${p.account}, ${p.kind}, ${p.object}, ${p.task}, ${p.project}, ${p.at}, ${p.folded}, ARRAY${dialect.texts(p.pieces)})
+      ON CONFLICT (account, kind, object) DO UPDATE SET task = excluded.task, project = excluded.project,
+        at = excluded.at, folded = excluded.folded, pieces = excluded.pieces`.compile(db),
+}))
+
 const IN_POSTGRES: SearchEngine = {
   async put(tx, kind, object, place, text) {
-    const pieces = inTexts(tx, own(tx.account, [...piecesOf(text)]))
-    await sql`INSERT INTO search_docs (account, kind, object, task, project, at, folded, pieces)
-      VALUES (${tx.account}, ${kind}, ${object}, ${place.task}, ${place.project}, ${tx.now}, ${fold(text)}, ARRAY${pieces})
-      ON CONFLICT (account, kind, object) DO UPDATE SET task = excluded.task, project = excluded.project,
-        at = excluded.at, folded = excluded.folded, pieces = excluded.pieces`.execute(sqlOf(tx))
+    const pieces = JSON.stringify(own(tx.account, [...piecesOf(text)]))
+    const document = { ...place, account: tx.account, kind, object, at: tx.now }
+    putFolded(tx, { ...document, folded: fold(text), pieces })
   },
   async drop() {},
   documentsWith(tx, terms) {

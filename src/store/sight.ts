@@ -1,6 +1,9 @@
+import type { Compilable, SelectQueryBuilder } from 'kysely'
 import { AppError } from '../model/error.ts'
 import { formatId } from '../model/id.ts'
-import { inNumbers, type ReadTx, sqlOf } from './handle.ts'
+import type { Dialect } from './dialect.ts'
+import { type ReadTx, readQuery, type sqlOf } from './handle.ts'
+import type { Database } from './tables.ts'
 
 /** What a credential that is narrowed to projects is told of anything outside them (spec: product, "Who acts"). */
 const UNSEEN = { T: 'a task you can’t see', P: 'a project you can’t see' } as const
@@ -10,6 +13,44 @@ export function sees(tx: ReadTx, project: number | null): boolean {
   const { projects } = tx.actor
   return projects === undefined || (project !== null && projects.includes(project))
 }
+
+type Reader = ReturnType<typeof sqlOf>
+
+/** What a query of tasks begins with: the table, narrowed to what the caller sees, and nothing selected yet. */
+export type VisibleTasks = SelectQueryBuilder<Database, 'tasks', Record<never, never>>
+
+/**
+ * A query of the tasks that the caller can see (as `visibleTasks` of task.ts), compiled once for credentials that see the
+ * whole account and once for those that are narrowed to projects.
+ */
+export function visibleTasksQuery<V extends object, R>(
+  build: (tasks: VisibleTasks, values: V, dialect: Dialect, db: Reader) => Compilable<R>,
+): (tx: ReadTx, values: V) => Promise<R[]> {
+  type Values = V & { account: number; projects: string | undefined }
+  const [whole, narrowed] = [false, true].map((narrow) =>
+    readQuery((db, p: Values, dialect) => {
+      const tasks = db
+        .selectFrom('tasks')
+        .where('tasks.account', '=', p.account)
+        .where('tasks.trash', 'is', null)
+      const seen = narrow ? tasks.where('tasks.project', 'in', dialect.numbers(p.projects!)) : tasks
+      return build(seen, p, dialect, db)
+    }),
+  )
+  return (tx, values) => {
+    const { projects } = tx.actor
+    const run = projects === undefined ? whole! : narrowed!
+    return run(tx, { ...values, account: tx.account, projects: projects && JSON.stringify(projects) })
+  }
+}
+
+const projectsOfTasks = readQuery((db, p: { account: number; tasks: string }, dialect) =>
+  db
+    .selectFrom('tasks')
+    .select(['id', 'project'])
+    .where('account', '=', p.account)
+    .where('id', 'in', dialect.numbers(p.tasks)),
+)
 
 /** A task's id or, where the caller can't see it, that there is one. */
 export function shownTask(tx: ReadTx, task: { id: number; project: number | null }): string {
@@ -30,12 +71,7 @@ export async function shownTasks(tx: ReadTx, ids: readonly number[]): Promise<st
 export async function shownIds(tx: ReadTx, ids: readonly unknown[]): Promise<(id: unknown) => unknown> {
   if (tx.actor.projects === undefined) return (id) => id
   const tasks = ids.flatMap((id) => (kindOf(id) === 'T' ? [Number((id as string).slice(1))] : []))
-  const rows = await sqlOf(tx)
-    .selectFrom('tasks')
-    .select(['id', 'project'])
-    .where('account', '=', tx.account)
-    .where('id', 'in', inNumbers(tx, tasks))
-    .execute()
+  const rows = await projectsOfTasks(tx, { account: tx.account, tasks: JSON.stringify(tasks) })
   const seen = new Set(
     rows.filter(({ project }) => sees(tx, project)).map(({ id }) => formatId('task', id) as unknown),
   )

@@ -6,8 +6,9 @@ import { keyBetween } from '../model/order.ts'
 import { LIMITS, type StepStatus } from '../model/task.ts'
 import { versionConflict } from './conflict.ts'
 import { guardMeaning, meaningChanged, type Stale } from './content.ts'
-import { type DestroyTx, emit, inNumbers, nextNumber, type ReadTx, sqlOf, type WriteTx } from './handle.ts'
+import { type DestroyTx, emit, nextNumber, type ReadTx, readQuery, type WriteTx } from './handle.ts'
 import { addNote } from './note.ts'
+import { insertRow, updateById } from './row.ts'
 import { indexText } from './search-index.ts'
 import type { Row } from './tables.ts'
 import { checkLength, taskById } from './task.ts'
@@ -18,36 +19,42 @@ export interface NewStep {
   description?: string | undefined
 }
 
-/** A task's steps in their order. */
-export function stepsOf(tx: ReadTx, task: number): Promise<Row<'steps'>[]> {
-  return sqlOf(tx)
+const inOrder = readQuery((db, p: { account: number; task: number }) =>
+  db
     .selectFrom('steps')
     .selectAll()
-    .where('account', '=', tx.account)
-    .where('task', '=', task)
+    .where('account', '=', p.account)
+    .where('task', '=', p.task)
     .where('trash', 'is', null)
     .orderBy('position')
-    .orderBy('id')
-    .execute()
+    .orderBy('id'),
+)
+
+/** A task's steps in their order. */
+export function stepsOf(tx: ReadTx, task: number): Promise<Row<'steps'>[]> {
+  return inOrder(tx, { account: tx.account, task })
 }
 
-/** How many steps of each task are finished (done or skipped), of how many. */
-export async function stepCounts(
-  tx: ReadTx,
-  tasks: readonly number[],
-): Promise<Map<number, { done: number; all: number }>> {
-  const rows = await sqlOf(tx)
+const countsOfTasks = readQuery((db, p: { account: number; tasks: string }, dialect) =>
+  db
     .selectFrom('steps')
     .select((eb) => [
       'task',
       eb.fn.countAll<number>().as('all'),
       eb.fn.countAll<number>().filterWhere('status', 'in', ['done', 'skipped']).as('done'),
     ])
-    .where('account', '=', tx.account)
-    .where('task', 'in', inNumbers(tx, tasks))
+    .where('account', '=', p.account)
+    .where('task', 'in', dialect.numbers(p.tasks))
     .where('trash', 'is', null)
-    .groupBy('task')
-    .execute()
+    .groupBy('task'),
+)
+
+/** How many steps of each task are finished (done or skipped), of how many. */
+export async function stepCounts(
+  tx: ReadTx,
+  tasks: readonly number[],
+): Promise<Map<number, { done: number; all: number }>> {
+  const rows = await countsOfTasks(tx, { account: tx.account, tasks: JSON.stringify(tasks) })
   return new Map(rows.map(({ task, done, all }) => [task, { done, all }]))
 }
 
@@ -58,14 +65,13 @@ export async function stepById(tx: ReadTx, id: number): Promise<Row<'steps'>> {
   return step
 }
 
+const stepByNumber = readQuery((db, p: { account: number; id: number }) =>
+  db.selectFrom('steps').selectAll().where('account', '=', p.account).where('id', '=', p.id),
+)
+
 /** A step that the caller could see, be it in the Trash or not. */
 export async function storedStep(tx: ReadTx, id: number): Promise<Row<'steps'>> {
-  const step = await sqlOf(tx)
-    .selectFrom('steps')
-    .selectAll()
-    .where('account', '=', tx.account)
-    .where('id', '=', id)
-    .executeTakeFirst()
+  const [step] = await stepByNumber(tx, { account: tx.account, id })
   if (step && (await seesTask(tx, step.task))) return step
   throw notFound(`There is no step ${formatId('step', id)}.`, { next: 'get_task shows a task’s steps.' })
 }
@@ -109,7 +115,7 @@ export async function insertSteps(
       created_by: tx.actor.id as ActorId,
       updated_at: tx.now,
     }
-    await sqlOf(tx).insertInto('steps').values(row).execute()
+    await insertRow(tx, 'steps', row)
     await indexStep(tx, task, row)
     await emit(tx, { kind: 'step_added', ...placeOf(task, row) })
     added.push(row)
@@ -189,7 +195,7 @@ export async function reorderSteps(
   for (const step of wanted) {
     if (!stays.has(step.id)) {
       const position = keyBetween(before, await nextTaken(tx, task.id, before))
-      await updateStep(tx, step.id, { position, version: step.version + 1, updated_at: tx.now })
+      await updateById(tx, 'steps', step.id, { position, version: step.version + 1, updated_at: tx.now })
       before = position
     } else before = step.position
   }
@@ -212,7 +218,7 @@ export async function trashStep(
   const task = await taskById(tx, step.task)
   await guardMeaning(tx, task)
   const entry = await newTrashEntry(tx, { kind: 'step', title: step.title, ...placeOf(task, step) })
-  await updateStep(tx, step.id, { trash: entry })
+  await updateById(tx, 'steps', step.id, { trash: entry })
   const { stale } = await meaningChanged(tx, task)
   return { entry, stale }
 }
@@ -242,33 +248,27 @@ async function changeStep(
   const task = await taskById(tx, step.task)
   await guardMeaning(tx, task)
   const { title, description, status, version } = changed
-  await updateStep(tx, step.id, { title, description, status, version, updated_at: tx.now })
+  await updateById(tx, 'steps', step.id, { title, description, status, version, updated_at: tx.now })
   if (version !== step.version) await indexStep(tx, task, changed)
   const { stale } = await meaningChanged(tx, task)
   await emit(tx, { kind: 'step_updated', ...placeOf(task, step), ...event })
   return { step: changed, changed: true, stale }
 }
 
-async function updateStep(tx: WriteTx, id: number, columns: Partial<Row<'steps'>>): Promise<void> {
-  await sqlOf(tx)
-    .updateTable('steps')
-    .set(columns)
-    .where('account', '=', tx.account)
-    .where('id', '=', id)
-    .execute()
-}
+const firstBehind = readQuery((db, p: { account: number; task: number; position: string }) =>
+  db
+    .selectFrom('steps')
+    .select('position')
+    .where('account', '=', p.account)
+    .where('task', '=', p.task)
+    .where('position', '>', p.position)
+    .orderBy('position')
+    .limit(1),
+)
 
 /** The next place behind this one that is taken. Steps in the Trash keep theirs, so that they come back to it. */
 async function nextTaken(tx: ReadTx, task: number, position: string | null): Promise<string | null> {
-  const next = await sqlOf(tx)
-    .selectFrom('steps')
-    .select('position')
-    .where('account', '=', tx.account)
-    .where('task', '=', task)
-    .where('position', '>', position ?? '')
-    .orderBy('position')
-    .limit(1)
-    .executeTakeFirst()
+  const [next] = await firstBehind(tx, { account: tx.account, task, position: position ?? '' })
   return next?.position ?? null
 }
 

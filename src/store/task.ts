@@ -7,11 +7,12 @@ import { isClosed, LIMITS, PRIORITIES } from '../model/task.ts'
 import { versionConflict } from './conflict.ts'
 import { guardMeaning, hashOfNew, meaningChanged, type Stale, storedTask } from './content.ts'
 import { addDependencies, refuseCycle } from './dependency.ts'
-import { type DestroyTx, emit, inNumbers, nextNumber, type ReadTx, sqlOf, type WriteTx } from './handle.ts'
+import { type DestroyTx, emit, nextNumber, type ReadTx, readQuery, sqlOf, type WriteTx } from './handle.ts'
 import { addLabels, keyOf, labelsOf, setLabels } from './label.ts'
 import { projectById } from './project.ts'
+import { insertRow, updateById } from './row.ts'
 import { indexText } from './search-index.ts'
-import { refuseOutOfSight, shownTask } from './sight.ts'
+import { refuseOutOfSight, sees, shownTask, visibleTasksQuery } from './sight.ts'
 import { insertSteps, type NewStep } from './step.ts'
 import type { Database, Row } from './tables.ts'
 import { shownEntry, trashed } from './trash.ts'
@@ -57,9 +58,13 @@ export function visibleTasks(tx: ReadTx): SelectQueryBuilder<Database, 'tasks', 
     .$if(projects !== undefined, (query) => query.where('tasks.project', 'in', [...projects!]))
 }
 
+const visibleTask = visibleTasksQuery((tasks, p: { id: number }) =>
+  tasks.selectAll('tasks').where('tasks.id', '=', p.id),
+)
+
 /** One task, by number. Throws `not_found` where there is none that the caller can see; names the Trash entry if it is there. */
 export async function taskById(tx: ReadTx, id: number): Promise<Row<'tasks'>> {
-  const task = await visibleTasks(tx).selectAll('tasks').where('tasks.id', '=', id).executeTakeFirst()
+  const [task] = await visibleTask(tx, { id })
   if (task) return task
   const gone = await taskInTrash(tx, id)
   if (gone) throw trashed(formatId('task', id), await shownEntry(tx, gone.trash!))
@@ -68,39 +73,45 @@ export async function taskById(tx: ReadTx, id: number): Promise<Row<'tasks'>> {
   })
 }
 
-/** A task that lies in the Trash, where the caller could see it otherwise. */
-export async function taskInTrash(tx: ReadTx, id: number): Promise<Row<'tasks'> | undefined> {
-  const { projects } = tx.actor
-  return sqlOf(tx)
+const trashedTask = readQuery((db, p: { account: number; id: number }) =>
+  db
     .selectFrom('tasks')
     .selectAll()
-    .where('account', '=', tx.account)
-    .where('id', '=', id)
-    .where('trash', 'is not', null)
-    .$if(projects !== undefined, (query) => query.where('project', 'in', [...projects!]))
-    .executeTakeFirst()
+    .where('account', '=', p.account)
+    .where('id', '=', p.id)
+    .where('trash', 'is not', null),
+)
+
+/** A task that lies in the Trash, where the caller could see it otherwise. */
+export async function taskInTrash(tx: ReadTx, id: number): Promise<Row<'tasks'> | undefined> {
+  const [gone] = await trashedTask(tx, { account: tx.account, id })
+  return gone && sees(tx, gone.project) ? gone : undefined
 }
+
+const visibleByNumbers = visibleTasksQuery((tasks, p: { ids: string }, dialect) =>
+  tasks.selectAll('tasks').where('tasks.id', 'in', dialect.numbers(p.ids)),
+)
 
 /** Several tasks by number, in the order given; throws for the first that can't be seen. */
 export async function tasksByIds(tx: ReadTx, ids: readonly number[]): Promise<Row<'tasks'>[]> {
-  const found = await visibleTasks(tx)
-    .selectAll('tasks')
-    .where('tasks.id', 'in', inNumbers(tx, ids))
-    .execute()
+  const found = await visibleByNumbers(tx, { ids: JSON.stringify(ids) })
   const byId = new Map(found.map((task) => [task.id, task]))
   return Promise.all(ids.map(async (id) => byId.get(id) ?? (await taskById(tx, id))))
 }
 
-/** Children that are not in the Trash. */
-export function childrenOf(tx: ReadTx, task: number): Promise<Row<'tasks'>[]> {
-  return sqlOf(tx)
+const children = readQuery((db, p: { account: number; task: number }) =>
+  db
     .selectFrom('tasks')
     .selectAll()
-    .where('account', '=', tx.account)
-    .where('parent', '=', task)
+    .where('account', '=', p.account)
+    .where('parent', '=', p.task)
     .where('trash', 'is', null)
-    .orderBy('id')
-    .execute()
+    .orderBy('id'),
+)
+
+/** Children that are not in the Trash. */
+export function childrenOf(tx: ReadTx, task: number): Promise<Row<'tasks'>[]> {
+  return children(tx, { account: tx.account, task })
 }
 
 /** Adds a task with its labels, dependencies and steps. Refuses over-long texts, cycles, full parents, archived projects. */
@@ -128,36 +139,31 @@ export async function insertTask(
     recurrence: fields.recurrence ?? null,
     auto_ok: autoOk,
   }
-  await sqlOf(tx)
-    .insertInto('tasks')
-    .values({
-      ...content,
-      account: tx.account,
-      id,
-      priority: fields.priority ?? 2,
-      scheduled: fields.scheduled ?? null,
-      estimate: fields.estimate ?? null,
-      recurrence_anchor: fields.recurrence_anchor ?? null,
-      status: 'open',
-      succeeds: successorOf?.id ?? null,
-      version: 1,
-      content_version: 1,
-      content_hash: hashOfNew(content),
-      created_at: tx.now,
-      created_by: tx.actor.id as ActorId,
-      updated_at: tx.now,
-    })
-    .execute()
-  let task = await storedTask(tx, id)
+  await insertRow(tx, 'tasks', {
+    ...content,
+    account: tx.account,
+    id,
+    priority: fields.priority ?? 2,
+    scheduled: fields.scheduled ?? null,
+    estimate: fields.estimate ?? null,
+    recurrence_anchor: fields.recurrence_anchor ?? null,
+    status: 'open',
+    succeeds: successorOf?.id ?? null,
+    version: 1,
+    content_version: 1,
+    content_hash: hashOfNew(content),
+    created_at: tx.now,
+    created_by: tx.actor.id as ActorId,
+    updated_at: tx.now,
+  })
+  const task = await storedTask(tx, id)
   await indexText(tx, 'task', id, { task: id, project }, [task.title, task.description])
   await emit(tx, { kind: 'created', task: id, project, data: { title: task.title } })
   if (fields.labels?.length) await addLabels(tx, [task], fields.labels)
   if (fields.depends_on?.length) await addDependencies(tx, task, fields.depends_on)
   if (fields.steps?.length) await insertSteps(tx, task, fields.steps)
   // Steps are part of the meaning, so they are sealed with it; a parent counts its children.
-  const { stale } = fields.steps?.length || parent ? await meaningChanged(tx, task) : { stale: [] }
-  task = await storedTask(tx, id)
-  return { task, stale }
+  return fields.steps?.length || parent ? meaningChanged(tx, task) : { task, stale: [] }
 }
 
 /** What an edit did, for the answer. */
@@ -231,12 +237,7 @@ export async function updateRow(
   id: number,
   columns: Partial<Row<'tasks'>>,
 ): Promise<Row<'tasks'>> {
-  await sqlOf(tx)
-    .updateTable('tasks')
-    .set(columns)
-    .where('account', '=', tx.account)
-    .where('id', '=', id)
-    .execute()
+  await updateById(tx, 'tasks', id, columns)
   return storedTask(tx, id)
 }
 

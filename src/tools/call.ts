@@ -51,7 +51,7 @@ export function callWith({ store, outside, access }: Deps, { toolNamed, guard }:
       guard(actor, name, connection.presets)
       const tool = toolNamed(name)!
       const { input, understood } = await parseInput(name, tool, raw, { now: store.now(), zone: actor.zone })
-      const output = await open(actor, name, tool, input, hashOf(name, raw, actor), connection)
+      const output = await open(actor, name, tool, input, () => hashOf(name, raw, actor), connection)
       access.count(actor, name, false)
       return Object.keys(understood).length > 0 ? { ...output, understood } : output
     } catch (error) {
@@ -69,7 +69,7 @@ export function callWith({ store, outside, access }: Deps, { toolNamed, guard }:
     name: string,
     tool: Tool,
     input: Output,
-    argsHash: string,
+    argsHash: () => string,
     connection: Connection,
   ): Promise<Output> {
     if (tool.world === 'open') return reachOut(actor, name, tool, input, connection)
@@ -132,15 +132,15 @@ export function callWith({ store, outside, access }: Deps, { toolNamed, guard }:
 async function asWrite(
   tx: WriteTx,
   input: Output,
-  argsHash: string,
+  argsHash: () => string,
   run: () => Promise<Output>,
 ): Promise<Output> {
   const key = typeof input.idempotency_key === 'string' ? input.idempotency_key : undefined
-  const replay = key === undefined ? undefined : await storedReply(tx, key, argsHash)
+  const replay = key === undefined ? undefined : await storedReply(tx, key, argsHash())
   if (replay) return { ...replay, replayed: true, ...(await newsFor(tx)) }
   const output = await run()
   await extendLeases(tx, [...new Set(eventsOf(tx).flatMap((event) => event.task ?? []))])
-  if (key !== undefined) await storeReply(tx, key, argsHash, output)
+  if (key !== undefined) await storeReply(tx, key, argsHash(), output)
   return { ...output, ...(await newsFor(tx)) }
 }
 

@@ -24,7 +24,10 @@ export async function taskRows(
   detail: 'concise' | 'detailed' = 'concise',
 ): Promise<Record<string, unknown>[]> {
   const ids = tasks.map((task) => task.id)
-  const name = await partyNames(tx)
+  const name = await partyNames(
+    tx,
+    tasks.flatMap((task) => [task.assignee, task.claimed_by]),
+  )
   const projects = await projectNames(
     tx,
     tasks.map((task) => task.project),

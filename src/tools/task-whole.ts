@@ -15,10 +15,11 @@ import { newestRequestOf } from '../store/request.ts'
 import { lastRunEvents, newestRunOf, runState } from '../store/run.ts'
 import { sees, shownIds, shownTask } from '../store/sight.ts'
 import { stepsOf } from '../store/step.ts'
-import type { Row } from '../store/tables.ts'
+import type { NoteKind, Row } from '../store/tables.ts'
 import { childrenOf } from '../store/task.ts'
+import { partsOf } from '../store/task-parts.ts'
 import { possible } from './possible.ts'
-import { sizeOf } from './text.ts'
+import { fits } from './text.ts'
 import {
   clockOf,
   MOST_CHARACTERS,
@@ -60,26 +61,29 @@ export async function wholeTask(
   ofCaller?: Row<'runs'>,
 ): Promise<Record<string, unknown>> {
   const id = formatId('task', task.id)
-  const name = await partyNames(tx)
-  const waits = (await openDependencies(tx, [task.id])).get(task.id) ?? []
-  const waiting = await dependentsOf(tx, task.id)
+  const has = await partsOf(tx, task.id)
+  const waits = has.waits ? ((await openDependencies(tx, [task.id])).get(task.id) ?? []) : []
+  const waiting = has.waited_for ? await dependentsOf(tx, task.id) : []
   // Of a subtask that the caller can't see only that it is open matters here.
-  const children = (await childrenOf(tx, task.id)).filter(
+  const children = (has.children ? await childrenOf(tx, task.id) : []).filter(
     (child) => sees(tx, child.project) || !isClosed(child.status),
   )
-  const request = await newestRequestOf(tx, task.id)
-  const questions = await openQuestionsOf(tx, task.id)
-  const run = ofCaller ?? (await newestRunOf(tx, task.id))
+  const request = has.requests ? await newestRequestOf(tx, task.id) : undefined
+  const questions = has.questions ? await openQuestionsOf(tx, task.id) : []
+  const run = ofCaller ?? (has.runs ? await newestRunOf(tx, task.id) : undefined)
   const lines = run && (await lastRunEvents(tx, run.id, 3))
-  const artifacts = await artifactsOf(tx, task.id)
-  const comments = await newestComments(tx, task.id, MOST.comments + 1)
-  const steps = await stepsOf(tx, task.id)
+  const artifacts = has.artifacts ? await artifactsOf(tx, task.id) : []
+  const comments = has.comments ? await newestComments(tx, task.id, MOST.comments + 1) : []
+  const steps = has.steps ? await stepsOf(tx, task.id) : []
   const rejection = request?.state === 'rejected' && !isClosed(task.status) ? request : undefined
-  const block = task.status === 'blocked' ? await newestNote(tx, { task: task.id, kind: 'block' }) : undefined
-  const summary = await newestNote(tx, {
-    task: task.id,
-    kind: task.status === 'cancelled' ? 'cancel' : 'summary',
-  })
+  const noteOf = async (kind: NoteKind) => (has.notes ? newestNote(tx, { task: task.id, kind }) : undefined)
+  const block = task.status === 'blocked' ? await noteOf('block') : undefined
+  const summary = await noteOf(task.status === 'cancelled' ? 'cancel' : 'summary')
+  const name = await partyNames(tx, [
+    ...[task.assignee, task.claimed_by, task.closed_by, request?.asked_by, request?.decided_by],
+    ...[run?.agent, block?.by, ...questions.map((each) => each.asked_of)],
+    ...[...artifacts.map((each) => each.created_by), ...comments.map((each) => each.author)],
+  ])
   const { can, cannot } = possible(tx, task, {
     waitsFor: [...new Set(waits.map((each) => shownTask(tx, each)))],
     openSubtasks: children.filter((child) => !isClosed(child.status)).length,
@@ -91,7 +95,7 @@ export async function wholeTask(
   const shown = await shownIds(tx, [parent, succeeds, blockedBy, ...comments.map(({ origin }) => origin)])
   const news = (await newsOn(tx, [task.id])).get(task.id)
   const project = (await projectNames(tx, [task.project])).get(task.project ?? -1)
-  const labels = (await labelsOf(tx, [task.id])).get(task.id)
+  const labels = has.labels ? (await labelsOf(tx, [task.id])).get(task.id) : undefined
 
   /** The task with its texts to a share of their usual length, and the calls that show the rest of what is cut. */
   const view = (share: number): Record<string, unknown> => {
@@ -240,8 +244,10 @@ export async function wholeTask(
   }
 
   for (const share of SHARES) {
-    const answer = fitted(view(share), id)
-    if (sizeOf(answer) <= ROOM) return answer
+    const whole = view(share)
+    if (fits(whole, ROOM)) return whole
+    const answer = fitted(whole, id)
+    if (fits(answer, ROOM)) return answer
   }
   return fitted(view(SHARES.at(-1)!), id)
 }
@@ -296,9 +302,9 @@ function fitted(answer: Record<string, unknown>, id: string): Record<string, unk
   const more = new Set((answer.more as string[] | undefined) ?? [])
   for (const [part, call] of GIVES_WAY) {
     let list = answer[part] as unknown[] | undefined
-    if (!list || list.length < 2 || sizeOf(answer) <= ROOM) continue
+    if (!list || list.length < 2 || fits(answer, ROOM)) continue
     more.add(call(id))
-    while (list.length > 1 && sizeOf({ ...answer, [part]: list, more: [...more] }) > ROOM) {
+    while (list.length > 1 && !fits({ ...answer, [part]: list, more: [...more] }, ROOM)) {
       list = list.slice(0, Math.ceil(list.length * 0.7) - 1)
     }
     answer[part] = list

@@ -54,7 +54,7 @@ export const taskTools = {
       }
       const { task, stale } = await insertTask(tx, fields)
       return {
-        ...(await echo(tx, task.id)),
+        ...(await taskRows(tx, [task], 'detailed'))[0]!,
         ...(twin ? { likely_duplicate_of: formatId('task', twin.id) } : {}),
         ...staleNotes(stale),
       }

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { newWorld, type World } from '../../test/world.ts'
-import { textOf } from './text.ts'
+import { fits, mostOf, sizeOf, textOf } from './text.ts'
 
 /** What a reader who trusts only our own lines sees: everything but the quoted ones. */
 const ours = (text: string) =>
@@ -61,6 +61,31 @@ describe('an answer as text', () => {
       const text = textOf(await world.builder.call(tool, input))
       expect(ours(text).join('\n'), tool).not.toMatch(/stop: true|delete_task \{"id":"T1"\}/)
       expect(text, tool).toContain('| stop: true')
+    }
+  })
+})
+
+describe('the size of an answer', () => {
+  const hostile = ['\n', '\r\n', '\u2028', '\u0085', '; ', '"\\', 'é', ''].flatMap((part) =>
+    [1, 2, 50].map((times) => part.repeat(times)),
+  )
+  const shapes: ((text: string) => Record<string, unknown>)[] = [
+    (text) => ({ text }),
+    (text) => ({ news: { sent_back: { note: text, list: [text, text] } } }),
+    (text) => ({ rows: [{ id: 'T1', deep: { list: [text], n: [1, 2, 3, 4, 5, 6] } }, {}, [text]], none: [] }),
+  ]
+
+  it.each(shapes)('is at most what its JSON lets one expect: %#', (shape) => {
+    for (const text of hostile) {
+      const answer = shape(text)
+      expect(sizeOf(answer)).toBeLessThanOrEqual(mostOf(JSON.stringify(answer)))
+    }
+  })
+
+  it.each(shapes)('fits exactly where it is not longer: %#', (shape) => {
+    for (const text of hostile) {
+      const answer = shape(text)
+      expect([fits(answer, sizeOf(answer)), fits(answer, sizeOf(answer) - 1)]).toEqual([true, false])
     }
   })
 })

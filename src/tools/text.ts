@@ -15,6 +15,21 @@ export function sizeOf(value: Record<string, unknown> | string): number {
   return Math.max(JSON.stringify(record).length, textOf(record).length)
 }
 
+/** Whether a part of an answer takes at most so many characters, by {@link sizeOf}; mostly its JSON tells. */
+export function fits(value: Record<string, unknown>, characters: number): boolean {
+  const json = JSON.stringify(value)
+  if (json.length > characters) return false
+  return mostOf(json) <= characters || textOf(value).length <= characters
+}
+
+/**
+ * No less than a part of an answer takes that is this JSON: as text a name or value is never twice as long, but for the
+ * beginnings of lines where a text needs lines of its own.
+ */
+export function mostOf(json: string): number {
+  return 2 * json.length + 32 * (json.match(OWN_LINES)?.length ?? 0)
+}
+
 function lines(record: Record<string, unknown>, indent: string): string[] {
   return Object.entries(record).flatMap(([name, value]) => {
     if (value === undefined) return []
@@ -48,6 +63,9 @@ const LINE_BREAK = /\r\n|[\n\v\f\r\u0085\u2028\u2029]/
 
 /** In a row also what parts two fields. */
 const FIELD_END = new RegExp(`${LINE_BREAK.source}|;\\s`)
+
+/** What parts lines or fields as it stands in JSON, where it may be escaped. */
+const OWN_LINES = /\\[nrfu]|[\u0085\u2028\u2029]|;\s/g
 
 /** A text in lines of its own, deeper than what it belongs to; whatever comes after it begins a new line. */
 function block(text: string, indent: string): string {
