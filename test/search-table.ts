@@ -57,7 +57,6 @@ export const SEARCH_TABLE: readonly SearchCase[] = [
   { says: 'AND is a word too', text: 'say hello', query: 'hello AND say', found: false },
   { says: 'a column filter is words', text: 'text hello', query: 'text:hello', found: true },
   { says: 'an apostrophe', text: 'the server’s log', query: "server's", found: true },
-  { says: 'a null character', text: 'say hello', query: 'hel\u0000lo', found: false },
   { says: 'an e-mail address', text: 'Write to ana@example.org', query: 'ana@example.org', found: true },
   { says: 'a path', text: 'See src/store/search.ts', query: 'store/search', found: true },
 ]

@@ -25,6 +25,11 @@ export const ACCESS_TABLES = {
     at: record<number>(),
   },
   /** How often somebody tried what is limited, by a hash of who it was. */
-  tries: { account: record<number>(), key: record<string>(), count: record<number>(), until: record<number>() },
+  tries: {
+    account: record<number>(),
+    key: record<string>(),
+    count: record<number>(),
+    until: record<number>(),
+  },
   token_use: { account: record<number>(), token: record<number>(), last_used_at: record<number>() },
 } as const
