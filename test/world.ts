@@ -1,4 +1,4 @@
-import { cpSync, mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { actorOfSession, actorOfToken } from '../src/auth/actor.ts'
@@ -11,8 +11,9 @@ import { taskById } from '../src/store/task.ts'
 import { toolNamed } from '../src/tools/effects.ts'
 import { sizeOf } from '../src/tools/text.ts'
 import { MOST_CHARACTERS } from '../src/tools/view.ts'
-import { copyDatabase, type DatabaseOptions, dropDatabase, newDatabase } from './database.ts'
+import { type DatabaseOptions, newDatabase } from './database.ts'
 import { lookAt, lookInto } from './look.ts'
+import { type Pattern, takePlace } from './place.ts'
 
 /** Monday, 30 November 2026, 09:00 in Madrid. */
 const MONDAY = Date.parse('2026-11-30T08:00:00Z')
@@ -73,9 +74,7 @@ function checkRefusal(name: string, { message, details }: AppError): void {
 }
 
 /** What every world begins with, made once a process and then copied. */
-interface Seed {
-  dir: string
-  database: DatabaseOptions
+interface Seed extends Pattern {
   account: number
   ana: Actor
   agents: Record<'scout' | 'builder' | 'reader', { actor: Actor; token: string }>
@@ -117,17 +116,9 @@ async function signInWith(done: Done, account: number) {
 export async function newWorld(): Promise<World> {
   seed ??= makeSeed()
   const { account, ana, agents, ...pattern } = await seed
-  const dir = mkdtempSync(join(tmpdir(), 'done-'))
-  cpSync(pattern.dir, dir, { recursive: true })
-  const database = await copyDatabase(pattern.database)
   let now = MONDAY
+  const { dir, database, done, giveBack } = await takePlace(pattern, () => now)
   const cleanUps: (() => void)[] = []
-  const done = await openDone({
-    dataDir: dir,
-    ...database,
-    site: () => 'http://127.0.0.1:4747',
-    clock: () => now,
-  })
 
   function worker(actor: Actor, token?: string): Worker {
     const call = async (name: string, input: Record<string, unknown> = {}) => {
@@ -196,10 +187,8 @@ export async function newWorld(): Promise<World> {
     looked: (queries) => lookAt(dir, database, queries),
     atEnd: (cleanUp) => void cleanUps.push(cleanUp),
     async close() {
-      await done.close()
       for (const cleanUp of cleanUps) cleanUp()
-      void dropDatabase(database).catch(() => {})
-      rmSync(dir, { recursive: true, force: true })
+      await giveBack()
     },
   }
 }
