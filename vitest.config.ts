@@ -8,6 +8,12 @@ const ON_EVERY_ENGINE = [
   'test/{every-tool,gate,gate-model,gate-race,narrowed,processes,race,examples,streams,restarts}.test.ts',
 ]
 
+/** Files that put something in the place of a module. */
+const ALONE = ['src/connectors/folder-wall.test.ts']
+
+/** No server, although the set-up of the suites on PostgreSQL has named one. */
+const EMBEDDED = { DONE_TEST_SERVER: '' }
+
 export default defineConfig({
   test: {
     testTimeout: 30_000,
@@ -19,10 +25,13 @@ export default defineConfig({
         test: {
           name: 'sqlite',
           include: ['{src,test,demo}/**/*.test.ts'],
-          // Set by the other project's set-up, for its own tests.
-          env: { DONE_TEST_SERVER: '' },
+          exclude: ALONE,
+          env: EMBEDDED,
+          // One process for many files: to load the program takes longer than most of them.
+          isolate: false,
         },
       },
+      { extends: true, test: { name: 'alone', include: ALONE, env: EMBEDDED } },
       {
         extends: true,
         test: {
@@ -30,7 +39,6 @@ export default defineConfig({
           include: ON_EVERY_ENGINE,
           exclude: ['src/store/{planner,queue}.test.ts'],
           globalSetup: 'test/postgres.ts',
-          // One process for many files: what this program expects of a database is worked out once.
           isolate: false,
         },
       },

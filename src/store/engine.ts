@@ -23,6 +23,11 @@ export interface Queries {
    * or {@link settled}.
    */
   later(sql: string, parameters: readonly unknown[]): void
+  /**
+   * The last numbers given in this transaction, by account and kind: nobody else gives any until it ends. Forgotten where a
+   * job is taken back.
+   */
+  readonly numbers: Map<string, number>
   /** Resolves once everything sent has succeeded. */
   settled(): Promise<void>
 }

@@ -32,6 +32,7 @@ export function groupCommit({ writer, queries, waitMs, randomId, act, committed,
       outcome = { ok: true, ...(await run(queries, tx)) }
     } catch (error) {
       writer.say('ROLLBACK TO job')
+      queries.numbers.clear()
       outcome = { ok: false, error }
     } finally {
       // Between jobs nobody acts: a stray statement on this connection finds no one to act for.
@@ -45,6 +46,7 @@ export function groupCommit({ writer, queries, waitMs, randomId, act, committed,
     const outcomes: Outcome[] = []
     try {
       await begin(writer, waitMs)
+      queries.numbers.clear()
       for (const job of jobs) outcomes.push(await attempt(job))
       writer.say('COMMIT')
     } catch (error) {

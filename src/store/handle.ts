@@ -40,6 +40,8 @@ interface Handle {
   readonly tx: string
   readonly seal: (text: string) => string
   readonly events: StoredEvent[]
+  /** Kinds of which this job has taken numbers. */
+  readonly taken: Set<Kind>
 }
 
 type Reader = Pick<Kysely<Database>, 'selectFrom' | 'with' | 'fn' | 'getExecutor' | 'selectNoFrom'>
@@ -165,13 +167,13 @@ export function eventsOf(tx: ReadTx): readonly StoredEvent[] {
 
 /** Makes the handle of one job. Called by the store alone. */
 export function openHandle(
-  handle: Omit<Handle, 'events'>,
+  handle: Omit<Handle, 'events' | 'taken'>,
   actor: Actor,
   now: number,
   site: string,
 ): DestroyTx {
   return {
-    [HANDLE]: { ...handle, events: [] },
+    [HANDLE]: { ...handle, events: [], taken: new Set<Kind>() },
     actor,
     account: actor.account,
     now,
@@ -179,20 +181,40 @@ export function openHandle(
   } as unknown as DestroyTx
 }
 
-const takeNumbers = writeQuery((db, p: { account: number; kind: Kind; count: number }) =>
-  db
-    .insertInto('counters')
-    .values({ account: p.account, kind: p.kind, last: p.count })
-    .onConflict((oc) =>
-      oc.columns(['account', 'kind']).doUpdateSet((eb) => ({ last: eb('counters.last', '+', p.count) })),
-    )
-    .returning('last'),
+const lastNumber = readQuery((db, p: { account: number; kind: Kind }) =>
+  db.selectFrom('counters').select('last').where('account', '=', p.account).where('kind', '=', p.kind),
 )
 
-/** The next number of a kind; rises for ever and is never given twice, whatever happens to its row. */
+const putNumber = laterQuery((db, p: { account: number; kind: Kind; last: number }) =>
+  db
+    .insertInto('counters')
+    .values({ account: p.account, kind: p.kind, last: p.last })
+    .onConflict((oc) => oc.columns(['account', 'kind']).doUpdateSet({ last: p.last })),
+)
+
+/**
+ * The next number of a kind; rises for ever and is never given twice, whatever happens to its row. The counter is read once in
+ * a transaction and written at the end of each job ({@link writeNumbers}).
+ */
 export async function nextNumber(tx: WriteTx, kind: Kind, count = 1): Promise<number> {
-  const { rows } = await takeNumbers(tx, { account: tx.account, kind, count })
-  return rows[0]!.last - count + 1
+  const { queries, taken } = tx[HANDLE]
+  const key = `${tx.account} ${kind}`
+  if (!queries.numbers.has(key)) {
+    const [counter] = await lastNumber(tx, { account: tx.account, kind })
+    // Another part of the job may have read it meanwhile, and given numbers since.
+    if (!queries.numbers.has(key)) queries.numbers.set(key, counter?.last ?? 0)
+  }
+  const last = queries.numbers.get(key)!
+  queries.numbers.set(key, last + count)
+  taken.add(kind)
+  return last + 1
+}
+
+/** Writes down how far the job has counted. Called by the store at its end. */
+export function writeNumbers(tx: WriteTx): void {
+  const { queries, taken } = tx[HANDLE]
+  for (const kind of taken)
+    putNumber(tx, { account: tx.account, kind, last: queries.numbers.get(`${tx.account} ${kind}`)! })
 }
 
 const insertEvent = laterQuery((db, row: Row<'events'>) =>

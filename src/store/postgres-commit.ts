@@ -41,6 +41,7 @@ export function laneOf({ pool, account, waitMs, randomId, tell }: Options) {
       await begun
       return { ok: true, ...done }
     } catch (error) {
+      queries.numbers.clear()
       // What was sent and failed belongs to this job, and not to the next one.
       await queries.settled().catch(() => {})
       if (mayRetry(error)) throw error
@@ -65,6 +66,7 @@ export function laneOf({ pool, account, waitMs, randomId, tell }: Options) {
         `BEGIN; SET LOCAL done.account = '${account}'; SELECT pg_advisory_xact_lock(${ACCOUNT_LOCK}, ${account}); SELECT pg_current_xact_id()::text AS xid`,
       )
       begun.catch(() => {})
+      queriesOn(client).numbers.clear()
       let before = ''
       for (const job of jobs) {
         const outcome = await attempt(client, before, job)

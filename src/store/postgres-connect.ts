@@ -100,7 +100,7 @@ export function queriesOn(client: pg.ClientBase): Queries {
     sent.push(answer)
   }
 
-  const queries = { db: builderOn(run), run, later, settled }
+  const queries = { db: builderOn(run), run, later, numbers: new Map<string, number>(), settled }
   connections.set(client, queries)
   return queries
 }

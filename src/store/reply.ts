@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { AppError } from '../model/error.ts'
-import { type ReadTx, readQuery, sqlOf, toolOf, type WriteTx, writeQuery } from './handle.ts'
+import { dialectOf, laterQuery, type ReadTx, readQuery, sqlOf, toolOf, type WriteTx } from './handle.ts'
 import type { Row } from './tables.ts'
 
 /** How long an idempotency key lives, in milliseconds. */
@@ -41,7 +41,7 @@ export async function storedReply(
   return JSON.parse(reply.answer) as Record<string, unknown>
 }
 
-const putReply = writeQuery((db, p: Row<'replies'>) => {
+const putReply = laterQuery((db, p: Row<'replies'>) => {
   const { account, actor, key, tool, args_hash, answer, at } = p
   const row = { account, actor, key, tool, args_hash, answer, at }
   return db
@@ -51,8 +51,8 @@ const putReply = writeQuery((db, p: Row<'replies'>) => {
 })
 
 /** Keeps an answer for repeats, in the transaction whose answer it is. Failures are not kept. */
-export async function storeReply(tx: WriteTx, key: string, argsHash: string, answer: object): Promise<void> {
-  await putReply(tx, {
+export function storeReply(tx: WriteTx, key: string, argsHash: string, answer: object): void {
+  putReply(tx, {
     account: tx.account,
     actor: tx.actor.id,
     key,
@@ -66,7 +66,7 @@ export async function storeReply(tx: WriteTx, key: string, argsHash: string, ans
 /** Drops up to `limit` keys past their time, and says how many. */
 export async function expireReplies(tx: WriteTx, limit: number): Promise<number> {
   const { numAffectedRows } = await sql`DELETE FROM replies WHERE (account, actor, key) IN
-    (SELECT account, actor, key FROM replies WHERE at <= ${tx.now - KEY_MS} ORDER BY at LIMIT ${limit})`.execute(
+    (SELECT account, actor, key FROM replies WHERE at <= ${tx.now - KEY_MS} ORDER BY at LIMIT ${limit} ${dialectOf(tx).skipLocked})`.execute(
     sqlOf(tx),
   )
   return Number(numAffectedRows)

@@ -197,6 +197,7 @@ export function queriesOn(connection: SqliteConnection): Queries {
       return { rows: [], affected: Number(statement.run(parameters).changes) }
     },
     later: (sql, parameters) => void connection.prepare(sql).run(parameters),
+    numbers: new Map(),
     settled: async () => {},
   }
 }

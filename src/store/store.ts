@@ -1,7 +1,7 @@
 import type { Actor } from '../model/actor.ts'
 import type { StoredEvent } from '../model/event.ts'
 import type { Queries, Scope } from './engine.ts'
-import { type DestroyTx, eventsOf, openHandle, type ReadTx, type WriteTx } from './handle.ts'
+import { type DestroyTx, eventsOf, openHandle, type ReadTx, type WriteTx, writeNumbers } from './handle.ts'
 import { openSqliteEngine } from './sqlite-engine.ts'
 
 /** The account's rows, behind transactions. One store a process; several processes may share its file. */
@@ -67,7 +67,9 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   ): Promise<T> {
     return engine.write({ account: actor.account, kind: actor.kind, effect }, async (queries, name) => {
       const tx = handle(actor, tool, queries, name)
-      return { value: await job(tx), events: eventsOf(tx) }
+      const value = await job(tx)
+      writeNumbers(tx)
+      return { value, events: eventsOf(tx) }
     })
   }
 

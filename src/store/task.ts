@@ -10,7 +10,7 @@ import { addDependencies, refuseCycle } from './dependency.ts'
 import { type DestroyTx, emit, nextNumber, type ReadTx, readQuery, sqlOf, type WriteTx } from './handle.ts'
 import { addLabels, keyOf, labelsOf, setLabels } from './label.ts'
 import { projectById } from './project.ts'
-import { insertRow, updateById } from './row.ts'
+import { insertAndRead, updateById } from './row.ts'
 import { indexText } from './search-index.ts'
 import { refuseOutOfSight, sees, shownTask, visibleTasksQuery } from './sight.ts'
 import { insertSteps, type NewStep } from './step.ts'
@@ -139,7 +139,7 @@ export async function insertTask(
     recurrence: fields.recurrence ?? null,
     auto_ok: autoOk,
   }
-  await insertRow(tx, 'tasks', {
+  const task = await insertAndRead(tx, 'tasks', {
     ...content,
     account: tx.account,
     id,
@@ -156,7 +156,6 @@ export async function insertTask(
     created_by: tx.actor.id as ActorId,
     updated_at: tx.now,
   })
-  const task = await storedTask(tx, id)
   await indexText(tx, 'task', id, { task: id, project }, [task.title, task.description])
   await emit(tx, { kind: 'created', task: id, project, data: { title: task.title } })
   if (fields.labels?.length) await addLabels(tx, [task], fields.labels)

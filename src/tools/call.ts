@@ -139,9 +139,10 @@ async function asWrite(
   const replay = key === undefined ? undefined : await storedReply(tx, key, argsHash())
   if (replay) return { ...replay, replayed: true, ...(await newsFor(tx)) }
   const output = await run()
-  await extendLeases(tx, [...new Set(eventsOf(tx).flatMap((event) => event.task ?? []))])
-  if (key !== undefined) await storeReply(tx, key, argsHash(), output)
-  return { ...output, ...(await newsFor(tx)) }
+  const touched = [...new Set(eventsOf(tx).flatMap((event) => event.task ?? []))]
+  const [news] = await Promise.all([newsFor(tx), extendLeases(tx, touched)])
+  if (key !== undefined) storeReply(tx, key, argsHash(), output)
+  return { ...output, ...news }
 }
 
 /** Tells of commits in an account: `next` is true when there was one since the last look, false when the time is up. */

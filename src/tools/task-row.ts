@@ -24,20 +24,23 @@ export async function taskRows(
   detail: 'concise' | 'detailed' = 'concise',
 ): Promise<Record<string, unknown>[]> {
   const ids = tasks.map((task) => task.id)
-  const name = await partyNames(
-    tx,
-    tasks.flatMap((task) => [task.assignee, task.claimed_by]),
-  )
-  const projects = await projectNames(
-    tx,
-    tasks.map((task) => task.project),
-  )
-  const labels = await labelsOf(tx, ids)
-  const steps = await stepCounts(tx, ids)
-  const waits = await openDependencies(tx, ids)
-  const news = await newsOn(tx, ids)
   const parents = tasks.map((task) => formatIdOr('task', task.parent))
-  const shown = await shownIds(tx, parents)
+  // Asked for together, so that over a network they travel together.
+  const [name, projects, labels, steps, waits, news, shown] = await Promise.all([
+    partyNames(
+      tx,
+      tasks.flatMap((task) => [task.assignee, task.claimed_by]),
+    ),
+    projectNames(
+      tx,
+      tasks.map((task) => task.project),
+    ),
+    labelsOf(tx, ids),
+    stepCounts(tx, ids),
+    openDependencies(tx, ids),
+    newsOn(tx, ids),
+    shownIds(tx, parents),
+  ])
   return tasks.map((task, i) => {
     const counts = steps.get(task.id)
     const concise = detail === 'concise'
