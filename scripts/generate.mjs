@@ -11,7 +11,13 @@ if (!check) {
   build()
   run(
     process.execPath,
-    [join(root, 'node_modules', 'vitest', 'vitest.mjs'), 'run', 'test/every-tool.test.ts', '--reporter=dot'],
+    [
+      join(root, 'node_modules', 'vitest', 'vitest.mjs'),
+      'run',
+      '--project=sqlite',
+      'test/every-tool.test.ts',
+      '--reporter=dot',
+    ],
     {
       env: { ...process.env, DONE_WRITE_EVIDENCE: '1' },
     },

@@ -130,6 +130,10 @@ function derive(
   return template([a, b], calls, statements, sources, kept)
 }
 
+/** Whether a value is an answer, or the number behind it: counters are read, and counted on by the program. */
+const isMore = (answer: unknown, value: unknown, more: number): boolean =>
+  more === 0 ? String(answer) === String(value) : Number(answer) + more === Number(value)
+
 /** A value that differs and that an earlier statement answered in both. */
 function referTo(
   [a, b]: Two<unknown>,
@@ -141,11 +145,13 @@ function referTo(
   for (const source of sources) {
     const [x, y] = [statements[0][source]!.rows[0], statements[1][source]!.rows[0]]
     for (const [column, value] of Object.entries(x ?? {})) {
-      if (String(value) !== String(a) || String(y?.[column]) !== String(b)) continue
+      const more = [0, 1].find((each) => isMore(value, a, each) && isMore(y?.[column], b, each))
+      if (more === undefined) continue
       const step = kept.indexOf(source)
       return (making) => {
         const answer = making.rows[step]![column]
-        return typeof a === 'string' ? String(answer) : answer
+        const found = more === 0 ? answer : Number(answer) + more
+        return typeof a === 'string' ? String(found) : found
       }
     }
   }

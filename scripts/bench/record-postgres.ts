@@ -20,7 +20,7 @@ export interface PlainCreate {
 
 /**
  * Records two creations and opens a pool of its own as the same role. A plain transaction: what a session has to say of
- * itself in one text with BEGIN, the statements, COMMIT; no savepoint, no lock but the rows'.
+ * itself in one text with BEGIN, the account's lock, the statements, COMMIT; no savepoint.
  */
 export async function openPlain(where: Where, connections: number): Promise<PlainCreate> {
   let log: Heard[] = []
@@ -41,7 +41,7 @@ export async function openPlain(where: Where, connections: number): Promise<Plai
   const settings = heard
     .filter(({ script }) => script)
     .flatMap(({ sql }) => sql.split(';'))
-    .filter((sql) => /^\s*SELECT set_config\(/.test(sql))
+    .filter((sql) => /^\s*(SET LOCAL|SELECT pg_advisory_xact_lock)/.test(sql))
   const { host, port, user, password, database } = (
     heard[0]!.client as unknown as { connectionParameters: pg.ClientConfig }
   ).connectionParameters

@@ -94,7 +94,7 @@ export async function openRaw(dir: string): Promise<Raw> {
   for (const { sql } of opened) if (WRITER_PRAGMA.test(sql)) db.exec(sql)
   for (const [name, answer] of acting) db.define(name, () => answer)
   const whole = recipeOf(...calls)
-  const writes = recipeOf(...calls, ({ changed }) => changed)
+  const writes = recipeOf(...calls, ({ changed, sql }) => changed || sql.includes('from "counters"'))
   const run = (sql: string, parameters: unknown[]) => {
     const statement = db.prepare(sql)
     if (statement.reader) return statement.all(parameters) as Record<string, unknown>[]
