@@ -17,8 +17,8 @@ interface Options {
   tell(events: Done<unknown>['events']): void
 }
 
-/** How a batch ended, where it is known. */
-type Ended = { kept: true; outcomes: Outcome[] } | { kept: false; cause: unknown }
+/** How a batch ended, where it is known. `again`: what nobody waited for has failed, and it has to be seen in which job. */
+type Ended = { kept: true; outcomes: Outcome[] } | { kept: false; cause: unknown; again?: true }
 
 /**
  * Commits batches of one account: every job in a savepoint of its own, one commit for all, nobody told before it. The
@@ -26,7 +26,16 @@ type Ended = { kept: true; outcomes: Outcome[] } | { kept: false; cause: unknown
  * kept is tried again; where it broke in the commit itself, the server is asked what became of the transaction.
  */
 export function laneOf({ pool, account, waitMs, randomId, tell }: Options) {
-  async function attempt(client: pg.PoolClient, before: string, { scope, run }: Job): Promise<Outcome> {
+  /**
+   * Runs a job behind what ended the one before. `sent` settles with what the job has sent and not waited for; a careful run
+   * waits for it, so that a failure is this job's.
+   */
+  async function attempt(
+    client: pg.PoolClient,
+    before: string,
+    { scope, run }: Job,
+    careful: boolean,
+  ): Promise<Outcome & { sent: Promise<unknown> }> {
     const tx = randomId()
     const queries = queriesOn(client)
     // Travels with the job's first query. All of the text is ours: two words and a random id.
@@ -37,20 +46,21 @@ export function laneOf({ pool, account, waitMs, randomId, tell }: Options) {
     begun.catch(() => {})
     try {
       const done = await run(queries, tx)
-      await queries.settled()
-      await begun
-      return { ok: true, ...done }
+      const sent = Promise.all([begun, queries.settled()])
+      sent.catch(() => {})
+      if (careful) await sent
+      return { ok: true, ...done, sent }
     } catch (error) {
       queries.numbers.clear()
       // What was sent and failed belongs to this job, and not to the next one.
       await queries.settled().catch(() => {})
       if (mayRetry(error)) throw error
-      return { ok: false, error }
+      return { ok: false, error, sent: Promise.resolve() }
     }
   }
 
   /** Runs a batch once. Throws where it can't be known what became of it, and where trying again would not help. */
-  async function commitOnce(jobs: readonly Job[]): Promise<Ended> {
+  async function commitOnce(jobs: readonly Job[], careful: boolean): Promise<Ended> {
     let client: pg.PoolClient
     try {
       client = await pool.connect()
@@ -58,7 +68,7 @@ export function laneOf({ pool, account, waitMs, randomId, tell }: Options) {
       if (!mayRetry(cause)) throw cause
       return { kept: false, cause }
     }
-    const outcomes: Outcome[] = []
+    const outcomes: (Outcome & { sent: Promise<unknown> })[] = []
     let committing: string | undefined
     try {
       const begun = script(
@@ -69,9 +79,18 @@ export function laneOf({ pool, account, waitMs, randomId, tell }: Options) {
       queriesOn(client).numbers.clear()
       let before = ''
       for (const job of jobs) {
-        const outcome = await attempt(client, before, job)
+        const outcome = await attempt(client, before, job, careful)
         outcomes.push(outcome)
         before = outcome.ok ? 'RELEASE job; ' : 'ROLLBACK TO job; RELEASE job; '
+      }
+      try {
+        for (const { sent } of outcomes) await sent
+      } catch (cause) {
+        if (mayRetry(cause)) throw cause
+        // The transaction is lost with all of its jobs, though perhaps only one of them is at fault.
+        await client.query('ROLLBACK')
+        client.release()
+        return { kept: false, cause, again: true }
       }
       committing = String((await begun).at(-1)!.rows[0]!.xid)
       const ended = await script(client, `${before}COMMIT`)
@@ -109,10 +128,15 @@ export function laneOf({ pool, account, waitMs, randomId, tell }: Options) {
 
   return async (jobs: readonly Job[]): Promise<void> => {
     const until = performance.now() + waitMs
+    let careful = false
     for (;;) {
       try {
-        const ended = await commitOnce(jobs)
+        const ended = await commitOnce(jobs, careful)
         if (ended.kept) return settle(jobs, ended.outcomes, tell)
+        if (ended.again && !careful) {
+          careful = true
+          continue
+        }
         if (performance.now() > until) throw unavailable(ended.cause)
       } catch (error) {
         for (const job of jobs) job.reject(error)

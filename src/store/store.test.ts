@@ -9,6 +9,7 @@ import type { StoredEvent } from '../model/event.ts'
 import { emit, sqlOf, type WriteTx } from './handle.ts'
 import { migrate } from './migrate.ts'
 import { first } from './migrations/0001-first.ts'
+import { insertRow } from './row.ts'
 import { openSqlite } from './sqlite.ts'
 import { TABLES } from './tables.ts'
 
@@ -34,6 +35,42 @@ describe('the write queue', () => {
     expect(outcomes.filter((each) => each.status === 'rejected')).toHaveLength(10)
     const stored = await countEvents(`data LIKE '%"i":%'`)
     expect(stored).toBe(30)
+  })
+
+  it('keeps the others also where what nobody waited for has failed', async () => {
+    const note = (id: number) => ({
+      account: world.account,
+      id,
+      task: 1,
+      step: null,
+      run: null,
+      kind: 'summary' as const,
+      text: `Note ${id}`,
+      by: 'G1' as const,
+      at: 0,
+    })
+    // The fourth takes a number that the third has taken.
+    const outcomes = await Promise.allSettled(
+      [1, 2, 3, 3, 4, 5].map((id) =>
+        store().write(world.scout.actor, 'test', async (tx) => {
+          await emit(tx, { kind: 'created', data: { id } })
+          await insertRow(tx, 'notes', note(id))
+          return id
+        }),
+      ),
+    )
+    expect(outcomes.map(({ status }) => status)).toEqual([
+      'fulfilled',
+      'fulfilled',
+      'fulfilled',
+      'rejected',
+      'fulfilled',
+      'fulfilled',
+    ])
+    expect((await rows<{ id: number }>('SELECT id FROM notes ORDER BY id')).map(({ id }) => id)).toEqual([
+      1, 2, 3, 4, 5,
+    ])
+    expect(await countEvents(`data LIKE '%"id":%'`)).toBe(5)
   })
 
   it('tells nobody before the commit, and gives numbers without gaps', async () => {

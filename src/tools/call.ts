@@ -139,7 +139,9 @@ async function asWrite(
   const replay = key === undefined ? undefined : await storedReply(tx, key, argsHash())
   if (replay) return { ...replay, replayed: true, ...(await newsFor(tx)) }
   const output = await run()
-  const touched = [...new Set(eventsOf(tx).flatMap((event) => event.task ?? []))]
+  // Nobody holds what this very call has made.
+  const made = new Set(eventsOf(tx).flatMap(({ kind, task }) => (kind === 'created' ? [task] : [])))
+  const touched = [...new Set(eventsOf(tx).flatMap(({ task }) => (made.has(task) ? [] : (task ?? []))))]
   const [news] = await Promise.all([newsFor(tx), extendLeases(tx, touched)])
   if (key !== undefined) storeReply(tx, key, argsHash(), output)
   return { ...output, ...news }

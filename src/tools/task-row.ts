@@ -17,11 +17,15 @@ const SHORT = { title: 90, name: 30 }
 /** Longest concise row, in characters of JSON: 80 tokens of four each (spec: product, "Answers"). */
 export const ROW_CHARACTERS = 320
 
-/** Rows of a list of tasks, with all that they show fetched once for the page. */
+/**
+ * Rows of a list of tasks, with all that they show fetched once for the page. `has` says of what they are known to have
+ * nothing, so that it need not be asked for.
+ */
 export async function taskRows(
   tx: ReadTx,
   tasks: readonly Row<'tasks'>[],
   detail: 'concise' | 'detailed' = 'concise',
+  has: Partial<Record<'labels' | 'steps' | 'waits' | 'news', boolean>> = {},
 ): Promise<Record<string, unknown>[]> {
   const ids = tasks.map((task) => task.id)
   const parents = tasks.map((task) => formatIdOr('task', task.parent))
@@ -35,10 +39,10 @@ export async function taskRows(
       tx,
       tasks.map((task) => task.project),
     ),
-    labelsOf(tx, ids),
-    stepCounts(tx, ids),
-    openDependencies(tx, ids),
-    newsOn(tx, ids),
+    has.labels === false ? new Map<number, never>() : labelsOf(tx, ids),
+    has.steps === false ? new Map<number, never>() : stepCounts(tx, ids),
+    has.waits === false ? new Map<number, never>() : openDependencies(tx, ids),
+    has.news === false ? new Map<number, never>() : newsOn(tx, ids),
     shownIds(tx, parents),
   ])
   return tasks.map((task, i) => {

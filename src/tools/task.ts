@@ -6,7 +6,7 @@ import { finishTask } from '../store/approval.ts'
 import { likelyDuplicate } from '../store/duplicate.ts'
 import type { ReadTx } from '../store/handle.ts'
 import { reopenTask } from '../store/reopen.ts'
-import { insertTask, taskById, taskInTrash } from '../store/task.ts'
+import { insertTask, type NewTask, taskById, taskInTrash } from '../store/task.ts'
 import { shownEntry } from '../store/trash.ts'
 import { trashTask } from '../store/trash-task.ts'
 import { detail, idempotencyKey, taskId, text } from './fields.ts'
@@ -54,7 +54,7 @@ export const taskTools = {
       }
       const { task, stale } = await insertTask(tx, fields)
       return {
-        ...(await taskRows(tx, [task], 'detailed'))[0]!,
+        ...(await taskRows(tx, [task], 'detailed', partsOfNew(fields)))[0]!,
         ...(twin ? { likely_duplicate_of: formatId('task', twin.id) } : {}),
         ...staleNotes(stale),
       }
@@ -147,4 +147,14 @@ export const taskTools = {
 /** The record as stored, which every write answers with. */
 async function echo(tx: ReadTx, id: number): Promise<Record<string, unknown>> {
   return (await taskRows(tx, [await taskById(tx, id)], 'detailed'))[0]!
+}
+
+/** What a task that was made with these fields has: nobody has added to it yet. */
+function partsOfNew({ labels, steps, depends_on }: NewTask) {
+  return {
+    labels: Boolean(labels?.length),
+    steps: Boolean(steps?.length),
+    waits: Boolean(depends_on?.length),
+    news: false,
+  }
 }
