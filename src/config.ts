@@ -50,6 +50,11 @@ export function readConfig(flags: Flags, env: NodeJS.ProcessEnv): Config {
       'DATABASE_URL is not the address of a PostgreSQL database. Give one as in postgres://user:password@host/database, or take it out of the environment to use the embedded database.',
     )
   }
+  if (database && !URL.canParse(database)) {
+    throw new Error(
+      'DATABASE_URL can’t be read. Write / # ? % and @ in its name and password as %2F %23 %3F %25 and %40.',
+    )
+  }
   return {
     ...(database ? { database } : {}),
     ...(rolePrefix ? { rolePrefix } : {}),

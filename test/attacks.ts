@@ -20,6 +20,14 @@ export const ATTACKS: readonly (readonly [way: string, statement: string])[] = [
   ['close in another spelling', `UPDATE tasks SET status = 'Done' WHERE id = 1`],
   ['close with a space', `UPDATE tasks SET status = 'done ' WHERE id = 1`],
   ['close what waits', `UPDATE tasks SET status = 'done' WHERE id = 4`],
+  [
+    'close behind a table that looks like the sign-offs',
+    `CREATE TEMP TABLE sign_offs AS SELECT 1 AS account, 1 AS task, done_tx() AS tx, 'done' AS target, content_version, content_hash FROM tasks WHERE id = 1; UPDATE tasks SET status = 'done' WHERE id = 1`,
+  ],
+  [
+    'close by a sign-off of before the task was reopened',
+    `SELECT set_config('done.tx', (SELECT tx FROM sign_offs WHERE task = 6), true); UPDATE tasks SET status = 'done' WHERE id = 6`,
+  ],
   ['close all', `UPDATE tasks SET status = 'done'`],
   ['raise auto-OK', `UPDATE tasks SET auto_ok = 1, ${raised} WHERE id = 1`],
   [
@@ -107,6 +115,9 @@ export async function attackedWorld(): Promise<World> {
   await scout.call('create_task', { title: 'Waits' })
   await scout.call('complete_task', { id: 'T4' })
   await scout.call('create_task', { title: 'Backup', recurrence: 'daily' })
+  await scout.call('create_task', { title: 'Reopened' })
+  await ana.call('complete_task', { id: 'T6' })
+  await ana.call('reopen_task', { id: 'T6', reason: 'Not yet.' })
   await scout.call('create_project', { name: 'Website' })
   return world
 }

@@ -94,7 +94,7 @@ export async function issueSignInLink(store: Store, account: number): Promise<st
 
 /** Whether a one-time link is still good; reads only, so that a look does not use it up. */
 export function linkHolds(store: Store, link: string): Promise<boolean> {
-  return store.read(systemActor(FIRST), 'sign-in', (tx) => signInLinkHolds(tx, hashSecret(link)))
+  return store.read(systemActor(0), 'sign-in', (tx) => signInLinkHolds(tx, hashSecret(link)))
 }
 
 /** Exchanges a one-time link for a session's secret. Undefined where the link is not good (any more). */
@@ -102,7 +102,7 @@ export async function signIn(
   store: Store,
   link: string,
 ): Promise<{ secret: string; expires: number } | undefined> {
-  const used = await store.write(systemActor(FIRST), 'sign-in', (tx) => useSignInLink(tx, hashSecret(link)))
+  const used = await store.write(systemActor(0), 'sign-in', (tx) => useSignInLink(tx, hashSecret(link)))
   if (!used) return undefined
   const secret = newSecret('session')
   const expires = store.now() + SESSION_MS

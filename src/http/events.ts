@@ -132,6 +132,8 @@ async function streamOf(
       last = waiting.at(-1)!.id
       return waiting
     }
+    // What came while we read is behind what was read by now, and its end may not be in it.
+    if (waiting.length > 0 && waiting.at(-1)!.id > last) behind = true
     if (!behind) return []
     behind = false
     const { events, upTo, more } = await eventsSince(store, actor, last, BATCH)

@@ -37,7 +37,7 @@ const JOBS: readonly { name: string; everyMs: number; run: (deps: JobDeps) => Pr
 ]
 
 /**
- * The one poller of a process: no broker, no table of jobs. Several processes on one file may each have one, since every
+ * The one poller of a process: no broker, no table of jobs. Several processes on the same data may each have one, since every
  * job does nothing where another has just done it.
  */
 export function startJobs(deps: JobDeps, options: JobOptions = {}): Jobs {

@@ -51,7 +51,11 @@ export function mcpHttp(options: McpHttpOptions): McpHttp {
         // Requests that the protocol refuses are the client's to mend; our own faults are logged where they happen.
       },
     })
-    return handler.fetch(request, { parsedBody: body })
+    try {
+      return await handler.fetch(request, { parsedBody: body })
+    } finally {
+      if (bus) streams.tidy(actor.account)
+    }
   }
 
   const endpoint = endpointOf({

@@ -22,6 +22,8 @@ export interface Listener {
 interface Stream extends Listener {
   send(change: ServerEvent): void
   renewedAt: number
+  /** What is told one after another, so that nothing overtakes a change of rights. */
+  told: Promise<void>
 }
 
 /** Events are joined for this long, in milliseconds: writing to a stream is what costs. */
@@ -55,10 +57,12 @@ export function openStreams(onEvents: OnEvents) {
     const events = pending.get(account) ?? []
     pending.delete(account)
     for (const stream of streams.get(account) ?? []) {
-      deliver(stream, events).catch((error) => {
-        console.error(error)
-        stream.end()
-      })
+      stream.told = stream.told
+        .then(() => deliver(stream, events))
+        .catch((error) => {
+          console.error(error)
+          stream.end()
+        })
     }
   }
 
@@ -82,6 +86,8 @@ export function openStreams(onEvents: OnEvents) {
   function add(stream: Stream): void {
     const { account } = stream.actor
     streams.set(account, (streams.get(account) ?? new Set()).add(stream))
+    // The account's last stream may have ended since the bus was made.
+    follow(account).catch(stream.end)
   }
 
   function remove(stream: Stream): void {
@@ -89,6 +95,12 @@ export function openStreams(onEvents: OnEvents) {
     streams.get(account)?.delete(stream)
     if (streams.get(account)?.size === 0) streams.delete(account)
     tidy(account)
+  }
+
+  function follow(account: number): Promise<unknown> {
+    const feed = feeds.get(account) ?? onEvents(account, (events) => take(account, events))
+    feeds.set(account, feed)
+    return feed
   }
 
   /** An account on which nobody listens is not followed. */
@@ -108,13 +120,8 @@ export function openStreams(onEvents: OnEvents) {
      */
     async busFor(listener: Listener): Promise<ServerEventBus> {
       const { account } = listener.actor
-      if (!feeds.has(account))
-        feeds.set(
-          account,
-          onEvents(account, (events) => take(account, events)),
-        )
       try {
-        await feeds.get(account)
+        await follow(account)
       } catch (error) {
         feeds.delete(account)
         throw error
@@ -122,12 +129,14 @@ export function openStreams(onEvents: OnEvents) {
       return {
         publish() {},
         subscribe(send) {
-          const stream: Stream = { ...listener, send, renewedAt: performance.now() }
+          const stream: Stream = { ...listener, send, renewedAt: performance.now(), told: Promise.resolve() }
           add(stream)
           return () => remove(stream)
         },
       }
     },
+    /** Lets go of an account whose bus nobody has come to listen on, as where a request asks for nothing. */
+    tidy,
     /** Whether this credential may open one more stream. */
     hasRoom(actor: Actor): boolean {
       const all = [...streams.values()].flatMap((each) => [...each])

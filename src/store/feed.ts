@@ -78,6 +78,26 @@ export function eventFeed(source: EventSource): EventFeed {
     return listening
   }
 
+  async function listen(account: number, listener: Listener): Promise<() => void> {
+    const beginning = accounts.get(account) ?? begin(account)
+    accounts.set(account, beginning)
+    try {
+      const listening = await beginning
+      // The last listener may have left meanwhile, and taken it away.
+      if (known.get(account) !== listening) return listen(account, listener)
+      listening.listeners.add(listener)
+      return () => {
+        listening.listeners.delete(listener)
+        if (listening.listeners.size > 0 || known.get(account) !== listening) return
+        known.delete(account)
+        accounts.delete(account)
+      }
+    } catch (error) {
+      accounts.delete(account)
+      throw error
+    }
+  }
+
   return {
     own(events) {
       const [first] = events
@@ -90,23 +110,7 @@ export function eventFeed(source: EventSource): EventFeed {
       for (const each of account === undefined ? known.keys() : [account]) look(each)
     },
     following: () => new Map([...known].map(([account, { last }]) => [account, last])),
-    async listen(account, listener) {
-      const beginning = accounts.get(account) ?? begin(account)
-      accounts.set(account, beginning)
-      try {
-        const listening = await beginning
-        listening.listeners.add(listener)
-        return () => {
-          listening.listeners.delete(listener)
-          if (listening.listeners.size > 0 || known.get(account) !== listening) return
-          known.delete(account)
-          accounts.delete(account)
-        }
-      } catch (error) {
-        accounts.delete(account)
-        throw error
-      }
-    },
+    listen,
     stop() {
       known.clear()
       accounts.clear()

@@ -42,6 +42,8 @@ interface Handle {
   readonly events: StoredEvent[]
   /** Kinds of which this job has taken numbers. */
   readonly taken: Set<Kind>
+  /** Set when the transaction goes on without this job, or is over. */
+  ended: boolean
 }
 
 type Reader = Pick<Kysely<Database>, 'selectFrom' | 'with' | 'fn' | 'getExecutor' | 'selectNoFrom'>
@@ -53,7 +55,18 @@ type Reader = Pick<Kysely<Database>, 'selectFrom' | 'with' | 'fn' | 'getExecutor
 export function sqlOf(tx: WriteTx): Kysely<Database>
 export function sqlOf(tx: ReadTx): Reader
 export function sqlOf(tx: ReadTx): unknown {
-  return tx[HANDLE].queries.db
+  return queriesOf(tx).db
+}
+
+/** A part of a job that is still on its way when the job has ended must not write into another's transaction. */
+function queriesOf(tx: ReadTx): Queries {
+  if (tx[HANDLE].ended) throw new Error('The transaction of this handle has ended.')
+  return tx[HANDLE].queries
+}
+
+/** Nothing is asked by this handle from now on. Called by the store alone. */
+export function endHandle(tx: ReadTx): void {
+  tx[HANDLE].ended = true
 }
 
 /** What this transaction's engine says in its own words. */
@@ -98,7 +111,7 @@ export function laterQuery<V extends object>(
   build: (db: Kysely<Database>, values: V, dialect: Dialect) => Compilable<unknown>,
 ): (tx: WriteTx, values: V) => void {
   const bind = boundOnce(build as (db: Reader, values: V, dialect: Dialect) => Compilable<unknown>)
-  return (tx, values) => tx[HANDLE].queries.later(...bind(tx, values))
+  return (tx, values) => queriesOf(tx).later(...bind(tx, values))
 }
 
 /** A query's text, and which value stands at each of its parameters; what is not a value of the call's is fixed. */
@@ -123,7 +136,7 @@ function compiledOnce<V extends object, R>(
   build: (db: Reader, values: V, dialect: Dialect) => Compilable<R>,
 ): (tx: ReadTx, values: V) => Promise<Result<R>> {
   const bind = boundOnce(build)
-  return (tx, values) => tx[HANDLE].queries.run<R>(...bind(tx, values))
+  return async (tx, values) => queriesOf(tx).run<R>(...bind(tx, values))
 }
 
 function boundOnce<V extends object>(
@@ -167,13 +180,13 @@ export function eventsOf(tx: ReadTx): readonly StoredEvent[] {
 
 /** Makes the handle of one job. Called by the store alone. */
 export function openHandle(
-  handle: Omit<Handle, 'events' | 'taken'>,
+  handle: Omit<Handle, 'events' | 'taken' | 'ended'>,
   actor: Actor,
   now: number,
   site: string,
 ): DestroyTx {
   return {
-    [HANDLE]: { ...handle, events: [], taken: new Set<Kind>() },
+    [HANDLE]: { ...handle, events: [], taken: new Set<Kind>(), ended: false },
     actor,
     account: actor.account,
     now,

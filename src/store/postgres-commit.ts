@@ -7,6 +7,9 @@ import { type Job, type Outcome, settle, unavailable } from './queue.ts'
 /** Marks the locks of accounts, so that they are told from other programs' advisory locks on the database. */
 const ACCOUNT_LOCK = 4_747_002
 
+/** Tells one life of a cluster from the next: it changes where a standby takes over. */
+const TIMELINE = 'left(pg_walfile_name(pg_current_wal_lsn()), 8)'
+
 interface Options {
   pool: pg.Pool
   account: number
@@ -69,11 +72,11 @@ export function laneOf({ pool, account, waitMs, randomId, tell }: Options) {
       return { kept: false, cause }
     }
     const outcomes: (Outcome & { sent: Promise<unknown> })[] = []
-    let committing: string | undefined
+    let committing: { xid: string; timeline: string } | undefined
     try {
       const begun = script(
         client,
-        `BEGIN; SET LOCAL done.account = '${account}'; SELECT pg_advisory_xact_lock(${ACCOUNT_LOCK}, ${account}); SELECT pg_current_xact_id()::text AS xid`,
+        `BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SET LOCAL done.account = '${account}'; SELECT pg_advisory_xact_lock(${ACCOUNT_LOCK}, ${account}); SELECT pg_current_xact_id()::text AS xid, ${TIMELINE} AS timeline`,
       )
       begun.catch(() => {})
       queriesOn(client).numbers.clear()
@@ -92,7 +95,7 @@ export function laneOf({ pool, account, waitMs, randomId, tell }: Options) {
         client.release()
         return { kept: false, cause, again: true }
       }
-      committing = String((await begun).at(-1)!.rows[0]!.xid)
+      committing = (await begun).at(-1)!.rows[0] as { xid: string; timeline: string }
       const ended = await script(client, `${before}COMMIT`)
       client.release()
       // A transaction that failed ends with ROLLBACK where COMMIT was said.
@@ -107,16 +110,20 @@ export function laneOf({ pool, account, waitMs, randomId, tell }: Options) {
   }
 
   /** Whether a transaction that broke in its commit was kept. The server remembers, and is asked once it is back. */
-  async function wasCommitted(xid: string, cause: unknown): Promise<boolean> {
+  async function wasCommitted(
+    { xid, timeline }: { xid: string; timeline: string },
+    cause: unknown,
+  ): Promise<boolean> {
     const until = performance.now() + waitMs
     while (performance.now() < until) {
       try {
-        const { rows } = await pool.query<{ status: string | null }>(
-          'SELECT pg_xact_status($1::xid8) AS status',
+        const { rows } = await pool.query<{ status: string | null; timeline: string }>(
+          `SELECT pg_xact_status($1::xid8) AS status, ${TIMELINE} AS timeline`,
           [xid],
         )
-        const status = rows[0]!.status
-        if (status === null) break
+        const { status, timeline: now } = rows[0]!
+        // After a failover the same number may be another transaction's.
+        if (status === null || now !== timeline) break
         if (status !== 'in progress') return status === 'committed'
       } catch (error) {
         if (!isLost(error)) break

@@ -146,7 +146,7 @@ export function isLost(error: unknown): boolean {
   const { code = '' } = error as Error & { code?: string }
   return (
     /^(08|57P0[1-5]|53300|40001|40P01|55P03)/.test(code) ||
-    /^(ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN)/.test(code) ||
+    /^(ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOST|ENET)/.test(code) ||
     /^Connection terminated|connection timeout|timeout exceeded when trying to connect|Client has encountered|Client was closed/i.test(
       error.message,
     )

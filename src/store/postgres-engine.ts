@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { AppError } from '../model/error.ts'
+import { AppError, invalid } from '../model/error.ts'
 import type { StoredEvent } from '../model/event.ts'
 import { POSTGRES } from './dialect.ts'
 import type { Engine, Queries, Scope } from './engine.ts'
@@ -113,6 +113,11 @@ async function readOnce<T>(
     return value
   } catch (error) {
     if (isLost(error)) broken = error as Error
+    // Of all that a caller says only a cursor's values reach a query without being read before.
+    if (/^22(P02|003)$/.test((error as { code?: string }).code ?? ''))
+      throw invalid('The cursor is not one that this list gave.', {
+        next: 'Leave cursor out to begin at the first page.',
+      })
     throw error
   } finally {
     if (!broken) client.query('ROLLBACK').catch(() => {})

@@ -43,31 +43,27 @@ export function tablesOf(migrations: readonly Migration[]): string {
 
 /** Everything beside the tables, as one script. It may be run on what it has made before. */
 export function wallsOf(schema: string, roles: Roles): string {
-  return [...functions(schema, roles), ...triggers(), ...policies(), ...grants(schema, roles)].join(';\n')
+  return [...functions(schema, roles), ...triggers(schema), ...policies(), ...grants(schema, roles)].join(
+    ';\n',
+  )
 }
 
 function functions(schema: string, { people }: Roles): string[] {
+  // Bound when they are made: nothing that a session puts in front of the names can take their place.
+  const bound = (signature: string, value: string) =>
+    `CREATE OR REPLACE FUNCTION ${signature} LANGUAGE sql STABLE RETURN ${value}`
   const define = (signature: string, body: string, how: string) =>
     `CREATE OR REPLACE FUNCTION ${signature} LANGUAGE sql ${how} AS $$ ${body} $$`
   // They pass row-level security by, so they look at one account, or give numbers of accounts and nothing of theirs.
-  const asOwner = `STABLE SECURITY DEFINER SET search_path = ${quoted(schema)}, pg_temp`
+  const asOwner = `STABLE SECURITY DEFINER ${only(schema)}`
   return [
-    define(
-      'done_account() RETURNS bigint',
-      `SELECT NULLIF(current_setting('done.account', true), '')::bigint`,
-      'STABLE',
-    ),
-    define(
+    bound('done_account() RETURNS bigint', `NULLIF(current_setting('done.account', true), '')::bigint`),
+    bound(
       'done_actor() RETURNS text',
-      `SELECT CASE WHEN current_user = ${literal(people)} THEN 'person' ELSE 'token' END`,
-      'STABLE',
+      `CASE WHEN current_user = ${literal(people)} THEN 'person' ELSE 'token' END`,
     ),
-    define(
-      'done_effect() RETURNS text',
-      `SELECT COALESCE(current_setting('done.effect', true), 'none')`,
-      'STABLE',
-    ),
-    define('done_tx() RETURNS text', `SELECT COALESCE(current_setting('done.tx', true), 'none')`, 'STABLE'),
+    bound('done_effect() RETURNS text', `COALESCE(current_setting('done.effect', true), 'none')`),
+    bound('done_tx() RETURNS text', `COALESCE(current_setting('done.tx', true), 'none')`),
     define(
       'done_documents(wanted text[]) RETURNS SETOF search_docs',
       'SELECT * FROM search_docs WHERE account = done_account() AND pieces @> wanted ORDER BY doc DESC',
@@ -86,9 +82,12 @@ function functions(schema: string, { people }: Roles): string[] {
   ]
 }
 
-function triggers(): string[] {
+/** Names inside a function mean what stands in the schema, whatever temporary table or path a session has. */
+const only = (schema: string): string => `SET search_path = ${quoted(schema)}, pg_temp`
+
+function triggers(schema: string): string[] {
   return rules().flatMap(({ name, on, table, of, when, why }) => [
-    `CREATE OR REPLACE FUNCTION ${name}() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+    `CREATE OR REPLACE FUNCTION ${name}() RETURNS trigger LANGUAGE plpgsql ${only(schema)} AS $$ BEGIN
       IF ${asPostgres(when)} THEN RAISE EXCEPTION ${literal(why)} USING ERRCODE = 'check_violation'; END IF;
       RETURN ${on === 'DELETE' ? 'OLD' : 'NEW'};
     END $$`,
@@ -151,9 +150,12 @@ UNION ALL SELECT format('policy %s %s %s %s %s %s', t.relname, p.polname, p.polc
     pg_get_expr(p.polqual, p.polrelid), pg_get_expr(p.polwithcheck, p.polrelid))
   FROM tables t JOIN pg_policy p ON p.polrelid = t.oid
 UNION ALL SELECT format('function %s(%s) %s %s %s %s %s', p.proname, pg_get_function_identity_arguments(p.oid), l.lanname,
-    p.prosecdef, p.provolatile, p.proconfig, p.prosrc)
+    p.prosecdef, p.provolatile, p.proconfig, COALESCE(pg_get_function_sqlbody(p.oid), p.prosrc))
   FROM pg_proc p JOIN pg_language l ON l.oid = p.prolang WHERE p.pronamespace = $1::text::regnamespace
-UNION ALL SELECT format('grant %s %s %s', t.relname, r.rolname, a.privilege_type)
-  FROM tables t, aclexplode(t.relacl) a JOIN pg_roles r ON r.oid = a.grantee WHERE r.rolname = ANY ($2)
+UNION ALL SELECT format('grant %s %s %s', g.name, COALESCE(r.rolname, 'PUBLIC'), a.privilege_type)
+  FROM (SELECT relname AS name, relacl AS acl FROM tables
+    UNION ALL SELECT proname, proacl FROM pg_proc WHERE pronamespace = $1::text::regnamespace
+    UNION ALL SELECT 'the schema', nspacl FROM pg_namespace WHERE oid = $1::text::regnamespace) g,
+    aclexplode(g.acl) a LEFT JOIN pg_roles r ON r.oid = a.grantee WHERE a.grantee = 0 OR r.rolname = ANY ($2)
 UNION ALL SELECT format('grant of columns %s', t.relname) FROM tables t
   JOIN pg_attribute a ON a.attrelid = t.oid WHERE a.attacl IS NOT NULL`

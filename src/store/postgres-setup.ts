@@ -48,12 +48,13 @@ export async function setUp(setup: Setup): Promise<Ready> {
     if (found > 0) await verifyKey(client, check)
     const roles = await rolesOf(client, setup.prefix)
     const passwordOf = (role: string) => seal(`password of ${role}`)
-    await makeRoles(client, roles, passwordOf)
+    await makeRoles(client, roles, passwordOf, found === 0)
     if (found === 0) await client.query(`CREATE SCHEMA ${SCHEMA}`)
     await client.query(`SET LOCAL search_path = ${SCHEMA}`)
     if (found < MIGRATIONS.length) await migrate(client, found, roles, check)
     await verifySchema(client, roles)
     await client.query('COMMIT')
+    await tryRole(setup.url, roles.app, passwordOf(roles.app))
     return { roles, passwordOf, seal }
   } finally {
     await client.end()
@@ -133,11 +134,15 @@ export async function rolesOf(client: pg.Client, prefix: string | undefined): Pr
   return { app: `${begin}_app`, people: `${begin}_people`, read: `${begin}_read` }
 }
 
-/** Makes the three roles where they are missing. Throws where the owner may not, and where one of them may do too much. */
+/**
+ * Makes the three roles where they are missing. Those that are left of an older database get this one's passwords, where the
+ * owner may give them. Throws where it may make none, and where one of them may do too much.
+ */
 export async function makeRoles(
   client: pg.Client,
   roles: Roles,
   passwordOf: (role: string) => string,
+  isNew = true,
 ): Promise<void> {
   const names = Object.values(roles)
   const { rows } = await client.query<{ rolname: string }>(
@@ -146,16 +151,21 @@ export async function makeRoles(
   )
   const there = new Set(rows.map(({ rolname }) => rolname))
   for (const role of names) {
-    if (there.has(role)) continue
+    if (there.has(role) && !isNew) continue
     const name = client.escapeIdentifier(role)
+    const verb = there.has(role) ? 'ALTER' : 'CREATE'
+    await client.query('SAVEPOINT role')
     try {
       await client.query(
-        `CREATE ROLE ${name} LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOINHERIT PASSWORD ${client.escapeLiteral(passwordOf(role))}`,
+        `${verb} ROLE ${name} LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOINHERIT PASSWORD ${client.escapeLiteral(passwordOf(role))}`,
       )
       for (const setting of ROLE_SETTINGS) await client.query(`ALTER ROLE ${name} SET ${setting}`)
       if (role === roles.read) await client.query(`ALTER ROLE ${name} SET default_transaction_read_only = on`)
     } catch (error) {
       if ((error as { code?: string }).code !== '42501') throw error
+      await client.query('ROLLBACK TO role')
+      // Made by somebody who gave them the right passwords, as is to be hoped: the first connection will show.
+      if (there.has(role)) continue
       throw new Error(
         `The role in DATABASE_URL may not make roles, and Done works under three of its own (${names.join(', ')}). Let it, with ALTER ROLE … CREATEROLE.`,
         { cause: error },
@@ -171,6 +181,23 @@ export async function makeRoles(
     throw new Error(
       `The role ${unsafe[0]!.rolname} may do more than Done gave it, so the gate would not hold. Take it out of other roles and take SUPERUSER, BYPASSRLS and CREATEROLE from it.`,
     )
+  }
+}
+
+/** Roles outlive databases: one that an older key made has that key's password. */
+async function tryRole(url: string, name: string, password: string): Promise<void> {
+  const client = new pg.Client(optionsFor(url, { name, password }))
+  client.on('error', () => {})
+  try {
+    await client.connect()
+  } catch (error) {
+    if ((error as { code?: string }).code !== '28P01') throw inWords(error)
+    throw new Error(
+      `The role ${name} has another password than the one made from this key. Where no other installation uses the role, drop it and its two siblings, or give them new passwords (docs/scale-out.md, "Without CREATEROLE"); else set DONE_DATABASE_ROLES.`,
+      { cause: error },
+    )
+  } finally {
+    await client.end().catch(() => {})
   }
 }
 

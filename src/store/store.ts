@@ -1,10 +1,18 @@
 import type { Actor } from '../model/actor.ts'
 import type { StoredEvent } from '../model/event.ts'
 import type { Queries, Scope } from './engine.ts'
-import { type DestroyTx, eventsOf, openHandle, type ReadTx, type WriteTx, writeNumbers } from './handle.ts'
+import {
+  type DestroyTx,
+  endHandle,
+  eventsOf,
+  openHandle,
+  type ReadTx,
+  type WriteTx,
+  writeNumbers,
+} from './handle.ts'
 import { openSqliteEngine } from './sqlite-engine.ts'
 
-/** The account's rows, behind transactions. One store a process; several processes may share its file. */
+/** The account's rows, behind transactions. One store a process; several processes may share its data. */
 export interface Store {
   /** Runs in one snapshot, on a connection that is opened read-only. */
   read<T>(actor: Actor, tool: string, run: (tx: ReadTx) => Promise<T>): Promise<T>
@@ -67,15 +75,26 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   ): Promise<T> {
     return engine.write({ account: actor.account, kind: actor.kind, effect }, async (queries, name) => {
       const tx = handle(actor, tool, queries, name)
-      const value = await job(tx)
-      writeNumbers(tx)
-      return { value, events: eventsOf(tx) }
+      try {
+        const value = await job(tx)
+        writeNumbers(tx)
+        return { value, events: eventsOf(tx) }
+      } finally {
+        endHandle(tx)
+      }
     })
   }
 
   return {
     read: (actor, tool, job) =>
-      engine.read(actor.account, (queries) => job(handle(actor, tool, queries, 'none'))),
+      engine.read(actor.account, async (queries) => {
+        const tx = handle(actor, tool, queries, 'none')
+        try {
+          return await job(tx)
+        } finally {
+          endHandle(tx)
+        }
+      }),
     write: (actor, tool, job) => write('write', actor, tool, job),
     destroy: (actor, tool, job) => write('destroy', actor, tool, job),
     onEvents: engine.feed.listen,

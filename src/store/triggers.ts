@@ -98,9 +98,9 @@ function gate(): Rule[] {
       'UPDATE OF status ON tasks',
       `${closed('NEW')} AND NEW.status <> OLD.status AND (${closed('OLD')}
        OR ${changed([...MEANING, 'content_version', 'content_hash', 'trash'])}
-       OR (OLD.auto_ok = 0 AND NOT EXISTS (SELECT 1 FROM sign_offs s WHERE s.account = OLD.account AND s.task = OLD.id
+       OR (OLD.auto_ok = 0 AND (${notPerson} OR NOT EXISTS (SELECT 1 FROM sign_offs s WHERE s.account = OLD.account AND s.task = OLD.id
          AND s.tx = done_tx() AND s.target = NEW.status AND s.content_version = OLD.content_version
-         AND s.content_hash = OLD.content_hash)))`,
+         AND s.content_hash = OLD.content_hash))))`,
       'gate: a task that is not auto-OK closes only with a sign-off of exactly this content',
     ),
     refuse(
