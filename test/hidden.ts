@@ -1,6 +1,6 @@
 import { nextNumber } from '../src/store/handle.ts'
 import { anaAnswers, anaRejects } from './people.ts'
-import type { Worker, World } from './world.ts'
+import { newWorld, type Worker, type World } from './world.ts'
 
 /**
  * An account in which everything outside the project P1 is a canary: texts hold the word, and ids are between 7000 and 8000,
@@ -227,3 +227,9 @@ async function jumpTo(
 
 /** An id of the same kind that never was. */
 export const neverWas = (id: string): string => `${id[0]}${NEVER}`
+
+/** A world of its own in which everything is hidden from the narrowed one. */
+export async function newHiddenWorld(): Promise<{ world: World; made: HiddenWorld }> {
+  const world = await newWorld()
+  return { world, made: await hideEverything(world) }
+}

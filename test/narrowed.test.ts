@@ -2,10 +2,10 @@ import { request } from 'node:http'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { completeTask, readResource } from '../src/mcp/resources.ts'
 import type { AppError } from '../src/model/error.ts'
-import { TOOL_NAMES, toolNamed } from '../src/tools/effects.ts'
+import { TOOL_NAMES, toolNamed, WRITE_TOOLS } from '../src/tools/effects.ts'
 import { schemaOf } from '../src/tools/parse.ts'
 import { textOf } from '../src/tools/text.ts'
-import { canariesIn, type HiddenWorld, hideEverything, neverWas } from './hidden.ts'
+import { canariesIn, type HiddenWorld, hideEverything, neverWas, newHiddenWorld } from './hidden.ts'
 import { type HttpWorld, newHttpWorld } from './http.ts'
 import { type Snapshot, snapshot } from './observer.ts'
 import { newWorld, type World } from './world.ts'
@@ -15,13 +15,19 @@ import { newWorld, type World } from './world.ts'
  * catalogue, so that a new tool is covered without anyone remembering.
  */
 
+/** What only reads leaves its world to the next. */
+let forReads: ReturnType<typeof newHiddenWorld> | undefined
+afterAll(async () => (await forReads)?.world.close())
+
 describe.each(TOOL_NAMES)('%s, narrowed to a project', (name) => {
   const calls = callsOf(name)
+  const reads = !WRITE_TOOLS.has(name)
 
   it('tells and touches nothing outside, and knows no hidden id from one that never was', async () => {
-    const world = await newWorld()
+    if (reads) forReads ??= newHiddenWorld()
+    const { world, made } = await (reads ? forReads! : newHiddenWorld())
     try {
-      const { narrow, hidden } = await hideEverything(world)
+      const { narrow, hidden } = made
       const before = outside(await snapshot(world))
       const make = async (input: Record<string, unknown>) => {
         const said = await saidBy(narrow.call(name, input))
@@ -40,7 +46,7 @@ describe.each(TOOL_NAMES)('%s, narrowed to a project', (name) => {
       for (const input of calls) await make(input)
       expect(outside(await snapshot(world))).toEqual(before)
     } finally {
-      await world.close()
+      if (!reads) await world.close()
     }
   })
 })

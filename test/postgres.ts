@@ -64,7 +64,16 @@ export async function newServer(settings: Record<string, string> = {}): Promise<
 /** Vitest's set-up of the suites that run on PostgreSQL: a server, and a database to copy. */
 export async function setup(): Promise<() => Promise<void>> {
   // What is lost with the power does not matter here; test/restarts.test.ts runs a server that keeps it.
-  const server = await newServer({ fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' })
+  const server = await newServer({
+    fsync: 'off',
+    synchronous_commit: 'off',
+    full_page_writes: 'off',
+    jit: 'off',
+    // Rows are put back for each test (test/place.ts), so what is dead grows fast.
+    autovacuum_naptime: '1s',
+    autovacuum_vacuum_threshold: '1000',
+    autovacuum_vacuum_scale_factor: '0',
+  })
   await asAdmin(server.url, `CREATE DATABASE ${TEMPLATE}`)
   const address = new URL(server.url)
   address.pathname = `/${TEMPLATE}`

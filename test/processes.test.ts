@@ -9,7 +9,7 @@ import { environmentOf, newDatabase, onPostgres } from './database.ts'
 import { stdioHost } from './process.ts'
 
 /** On PostgreSQL a process takes longer to start, and restarts.test.ts kills many more. */
-const KILLS = onPostgres() ? 20 : 60
+const KILLS = onPostgres() ? 10 : 60
 
 interface Data {
   dir: string
