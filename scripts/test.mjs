@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { ensureBuilt, ensureInstalled, root } from './ensure.mjs'
 
 ensureInstalled()
@@ -24,9 +24,19 @@ const { status } = spawnSync(
 let passed = 0
 let failed = 0
 try {
-  const { numPassedTests, numFailedTests, numFailedTestSuites } = JSON.parse(readFileSync(report, 'utf8'))
+  const { numPassedTests, numFailedTests, numFailedTestSuites, testResults } = JSON.parse(
+    readFileSync(report, 'utf8'),
+  )
   passed = numPassedTests
   failed = numFailedTests || (status === 0 ? 0 : numFailedTestSuites || 1)
+  // Said again at the end: whoever reads only the tail of a long log shall know what broke.
+  for (const file of testResults.filter((one) => one.status === 'failed')) {
+    const broken = file.assertionResults.filter((one) => one.status === 'failed')
+    const path = relative(root, file.name)
+    if (broken.length === 0) console.log(`failed: ${path}\n${file.message}`)
+    for (const { fullName, failureMessages } of broken)
+      console.log(`failed: ${path} > ${fullName}\n${failureMessages.join('\n')}`)
+  }
 } catch {
   failed = 1
 }
