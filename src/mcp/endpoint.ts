@@ -98,11 +98,12 @@ function askedByWeb(request: Request): Asked {
 
 function askedByNode(incoming: IncomingMessage, outgoing: ServerResponse): Asked {
   let signal: AbortSignal | undefined
+  const headers = headersOf(incoming.rawHeaders)
   return {
     method: incoming.method ?? '',
     url: incoming.url ?? '',
-    headers: headersOf(incoming.rawHeaders),
-    text: (most) => bodyOf(incoming, most),
+    headers,
+    text: (most) => bodyOf(incoming, Number(headers.get('content-length')), most),
     gone() {
       signal ??= goneSignal(outgoing)
       return signal
@@ -121,10 +122,10 @@ function headersOf(raw: readonly string[]): Pick<Headers, 'get'> {
   return { get: (name) => headers.get(name) ?? null }
 }
 
-/** A body of at most so many bytes. Of a longer one no more is read than it takes to know that. */
-function bodyOf(incoming: IncomingMessage, most: number): Promise<string | undefined> {
+/** A body of at most so many bytes. Of a longer one no more is read than it takes to know that; `said` is what it says. */
+function bodyOf(incoming: IncomingMessage, said: number, most: number): Promise<string | undefined> {
   return new Promise((resolve) => {
-    if (Number(incoming.headers['content-length'] ?? 0) > most) return resolve(undefined)
+    if (said > most) return resolve(undefined)
     const parts: Buffer[] = []
     let size = 0
     incoming.on('data', (part: Buffer) => {

@@ -335,7 +335,8 @@ const blockedByTask = readQuery((db, p: { account: number; task: number }) =>
     .selectAll()
     .where('account', '=', p.account)
     .where('blocked_by', '=', p.task)
-    .where('status', '=', sql.lit('blocked')),
+    .where('status', '=', sql.lit('blocked'))
+    .orderBy('id'),
 )
 
 const assignedDependents = readQuery((db, p: { account: number; task: number }) =>
@@ -348,7 +349,8 @@ const assignedDependents = readQuery((db, p: { account: number; task: number }) 
     .where('d.removed_at', 'is', null)
     .where('t.trash', 'is', null)
     .where('t.status', 'not in', ['done', 'cancelled'])
-    .where('t.assignee', 'is not', null),
+    .where('t.assignee', 'is not', null)
+    .orderBy('t.id'),
 )
 
 /** A block that named this task lifts itself, and whoever waited for it hears of it. */

@@ -112,6 +112,7 @@ async function notLinked(tx: ReadTx, task: Row<'tasks'>, uid: string) {
     .where('account', '=', tx.account)
     .where('task', '=', task.id)
     .where('removed_at', 'is', null)
+    .orderBy('uid')
     .limit(10)
     .execute()
   return notFound(`${formatId('task', task.id)} is not tied to an event "${uid.slice(0, 200)}".`, {

@@ -3,6 +3,7 @@ import type { Actor } from '../model/actor.ts'
 import type { StoredEvent } from '../model/event.ts'
 import type { Dialect } from './dialect.ts'
 import type { EventFeed } from './feed.ts'
+import type { Numbers } from './numbers.ts'
 import type { Database } from './tables.ts'
 
 /** What a query has come to. */
@@ -18,16 +19,15 @@ export interface Queries {
   db: Kysely<Database>
   /** Runs one that is compiled. */
   run<R>(sql: string, parameters: readonly unknown[]): Promise<Result<R>>
+  /** The rows of one that is compiled. */
+  rows<R>(sql: string, parameters: readonly unknown[]): Promise<R[]>
   /**
    * Sends one whose result nobody needs: over a network it travels with what follows. Where it fails, so does what follows,
    * or {@link settled}.
    */
   later(sql: string, parameters: readonly unknown[]): void
-  /**
-   * The last numbers given in this transaction, by account and kind: nobody else gives any until it ends. Forgotten where a
-   * job is taken back.
-   */
-  readonly numbers: Map<string, number>
+  /** The counters of this transaction: nobody else gives any number until it ends. */
+  readonly numbers: Numbers
   /** Resolves once everything sent has succeeded. */
   settled(): Promise<void>
 }
@@ -39,9 +39,12 @@ export interface Scope {
   effect: 'write' | 'destroy'
 }
 
-/** What a job of writing comes to: its value, and the events to tell of once it is committed. */
+/**
+ * What a job of writing comes to: its value, and the events to tell of once it is committed. By the time the value is there
+ * the next job may be on its way; all that the job writes has been sent before it.
+ */
 export interface Done<T> {
-  value: T
+  value: Promise<T>
   events: readonly StoredEvent[]
 }
 

@@ -129,8 +129,9 @@ function standing() {
     tasks: await sqlOf(tx)
       .selectFrom('tasks')
       .select(['id', 'status', 'auto_ok', 'content_version', 'content_hash'])
+      .orderBy('id')
       .execute(),
-    requests: await sqlOf(tx).selectFrom('requests').selectAll().execute(),
-    signOffs: await sqlOf(tx).selectFrom('sign_offs').selectAll().execute(),
+    requests: await sqlOf(tx).selectFrom('requests').selectAll().orderBy('id').execute(),
+    signOffs: await sqlOf(tx).selectFrom('sign_offs').selectAll().orderBy('id').execute(),
   }))
 }

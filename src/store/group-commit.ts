@@ -1,4 +1,5 @@
 import type { Done, Queries } from './engine.ts'
+import { writeNumbers } from './numbers.ts'
 import { type Job, type Outcome, settle, unavailable } from './queue.ts'
 import type { SqliteConnection } from './sqlite.ts'
 
@@ -29,16 +30,18 @@ export function groupCommit({ writer, queries, waitMs, randomId, act, committed,
     try {
       const tx = randomId()
       act({ actor: scope.kind, effect: scope.effect, tx })
-      outcome = { ok: true, ...(await run(queries, tx)) }
+      const { value, events } = await run(queries, tx)
+      outcome = { ok: true, value: await value, events }
     } catch (error) {
       writer.say('ROLLBACK TO job')
-      queries.numbers.clear()
+      queries.numbers.takeBack()
       outcome = { ok: false, error }
     } finally {
       // Between jobs nobody acts: a stray statement on this connection finds no one to act for.
       act()
     }
     writer.say('RELEASE job')
+    queries.numbers.keep()
     return outcome
   }
 
@@ -46,8 +49,9 @@ export function groupCommit({ writer, queries, waitMs, randomId, act, committed,
     const outcomes: Outcome[] = []
     try {
       await begin(writer, waitMs)
-      queries.numbers.clear()
+      queries.numbers.begin()
       for (const job of jobs) outcomes.push(await attempt(job))
+      writeNumbers(queries)
       writer.say('COMMIT')
     } catch (error) {
       rollBack(writer)

@@ -40,8 +40,6 @@ interface Handle {
   readonly tx: string
   readonly seal: (text: string) => string
   readonly events: StoredEvent[]
-  /** Kinds of which this job has taken numbers. */
-  readonly taken: Set<Kind>
   /** Set when the transaction goes on without this job, or is over. */
   ended: boolean
 }
@@ -95,15 +93,16 @@ export function inTexts(tx: ReadTx, list: readonly string[]): RawBuilder<string>
 export function readQuery<V extends object, R>(
   build: (db: Reader, values: V, dialect: Dialect) => Compilable<R>,
 ): (tx: ReadTx, values: V) => Promise<R[]> {
-  const run = compiledOnce(build)
-  return async (tx, values) => (await run(tx, values)).rows
+  const bind = boundOnce(build)
+  return (tx, values) => queriesOf(tx).rows<R>(...bind(tx, values))
 }
 
 /** {@link readQuery} for what writes. */
 export function writeQuery<V extends object, R>(
   build: (db: Kysely<Database>, values: V, dialect: Dialect) => Compilable<R>,
 ): (tx: WriteTx, values: V) => Promise<Result<R>> {
-  return compiledOnce(build as (db: Reader, values: V, dialect: Dialect) => Compilable<R>)
+  const bind = boundOnce(build as (db: Reader, values: V, dialect: Dialect) => Compilable<unknown>)
+  return (tx, values) => queriesOf(tx).run<R>(...bind(tx, values))
 }
 
 /** {@link writeQuery} for what gives nothing back, so that nobody has to wait for it. */
@@ -131,13 +130,6 @@ const PLACE = Symbol('place of a value')
 
 /** Stands in for the values of a call while its query is built: each gives its name in place of itself. */
 const names = new Proxy({}, { get: (_, name) => ({ [PLACE]: true, name }) })
-
-function compiledOnce<V extends object, R>(
-  build: (db: Reader, values: V, dialect: Dialect) => Compilable<R>,
-): (tx: ReadTx, values: V) => Promise<Result<R>> {
-  const bind = boundOnce(build)
-  return async (tx, values) => queriesOf(tx).run<R>(...bind(tx, values))
-}
 
 function boundOnce<V extends object>(
   build: (db: Reader, values: V, dialect: Dialect) => Compilable<unknown>,
@@ -180,54 +172,32 @@ export function eventsOf(tx: ReadTx): readonly StoredEvent[] {
 
 /** Makes the handle of one job. Called by the store alone. */
 export function openHandle(
-  handle: Omit<Handle, 'events' | 'taken' | 'ended'>,
+  { queries, dialect, tool, tx, seal }: Omit<Handle, 'events' | 'ended'>,
   actor: Actor,
   now: number,
   site: string,
 ): DestroyTx {
-  return {
-    [HANDLE]: { ...handle, events: [], taken: new Set<Kind>(), ended: false },
-    actor,
-    account: actor.account,
-    now,
-    site,
-  } as unknown as DestroyTx
+  const handle: Handle = { queries, dialect, tool, tx, seal, events: [], ended: false }
+  return { [HANDLE]: handle, actor, account: actor.account, now, site } as unknown as DestroyTx
 }
 
 const lastNumber = readQuery((db, p: { account: number; kind: Kind }) =>
   db.selectFrom('counters').select('last').where('account', '=', p.account).where('kind', '=', p.kind),
 )
 
-const putNumber = laterQuery((db, p: { account: number; kind: Kind; last: number }) =>
-  db
-    .insertInto('counters')
-    .values({ account: p.account, kind: p.kind, last: p.last })
-    .onConflict((oc) => oc.columns(['account', 'kind']).doUpdateSet({ last: p.last })),
-)
-
 /**
- * The next number of a kind; rises for ever and is never given twice, whatever happens to its row. The counter is read once in
- * a transaction and written at the end of each job ({@link writeNumbers}).
+ * The next number of a kind; rises for ever and is never given twice, whatever happens to its row. See {@link Numbers} for
+ * when it is written down.
  */
 export async function nextNumber(tx: WriteTx, kind: Kind, count = 1): Promise<number> {
-  const { queries, taken } = tx[HANDLE]
-  const key = `${tx.account} ${kind}`
-  if (!queries.numbers.has(key)) {
-    const [counter] = await lastNumber(tx, { account: tx.account, kind })
+  const { account } = tx
+  const { numbers } = queriesOf(tx)
+  if (!numbers.knows(account, kind)) {
+    const [counter] = await lastNumber(tx, { account, kind })
     // Another part of the job may have read it meanwhile, and given numbers since.
-    if (!queries.numbers.has(key)) queries.numbers.set(key, counter?.last ?? 0)
+    if (!numbers.knows(account, kind)) numbers.read({ account, kind, last: counter?.last ?? 0 })
   }
-  const last = queries.numbers.get(key)!
-  queries.numbers.set(key, last + count)
-  taken.add(kind)
-  return last + 1
-}
-
-/** Writes down how far the job has counted. Called by the store at its end. */
-export function writeNumbers(tx: WriteTx): void {
-  const { queries, taken } = tx[HANDLE]
-  for (const kind of taken)
-    putNumber(tx, { account: tx.account, kind, last: queries.numbers.get(`${tx.account} ${kind}`)! })
+  return numbers.give(account, kind, count)
 }
 
 const insertEvent = laterQuery((db, row: Row<'events'>) =>

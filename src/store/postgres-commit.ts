@@ -1,6 +1,7 @@
 import type pg from 'pg'
 import { AppError } from '../model/error.ts'
 import type { Done } from './engine.ts'
+import { writeNumbers } from './numbers.ts'
 import { isLost, isReplica, queriesOn } from './postgres-connect.ts'
 import { type Job, type Outcome, settle, unavailable } from './queue.ts'
 
@@ -20,6 +21,12 @@ interface Options {
   tell(events: Done<unknown>['events']): void
 }
 
+/** A job that has been run. Its outcome is there once all that it has sent has been answered; it rejects with the first failure. */
+interface Attempt {
+  ok: boolean
+  outcome: Promise<Outcome>
+}
+
 /** How a batch ended, where it is known. `again`: what nobody waited for has failed, and it has to be seen in which job. */
 type Ended = { kept: true; outcomes: Outcome[] } | { kept: false; cause: unknown; again?: true }
 
@@ -30,15 +37,15 @@ type Ended = { kept: true; outcomes: Outcome[] } | { kept: false; cause: unknown
  */
 export function laneOf({ pool, account, waitMs, randomId, tell }: Options) {
   /**
-   * Runs a job behind what ended the one before. `sent` settles with what the job has sent and not waited for; a careful run
-   * waits for it, so that a failure is this job's.
+   * Runs a job behind what ended the one before. A careful run waits for all that the job has sent, so that a failure is this
+   * job's.
    */
   async function attempt(
     client: pg.PoolClient,
     before: string,
     { scope, run }: Job,
     careful: boolean,
-  ): Promise<Outcome & { sent: Promise<unknown> }> {
+  ): Promise<Attempt> {
     const tx = randomId()
     const queries = queriesOn(client)
     // Travels with the job's first query. All of the text is ours: two words and a random id.
@@ -48,17 +55,20 @@ export function laneOf({ pool, account, waitMs, randomId, tell }: Options) {
     )
     begun.catch(() => {})
     try {
-      const done = await run(queries, tx)
-      const sent = Promise.all([begun, queries.settled()])
-      sent.catch(() => {})
-      if (careful) await sent
-      return { ok: true, ...done, sent }
+      const { value, events } = await run(queries, tx)
+      const outcome = Promise.all([value, begun, queries.settled()]).then(
+        ([value]): Outcome => ({ ok: true, value, events }),
+      )
+      outcome.catch(() => {})
+      if (careful) await outcome
+      queries.numbers.keep()
+      return { ok: true, outcome }
     } catch (error) {
-      queries.numbers.clear()
+      queries.numbers.takeBack()
       // What was sent and failed belongs to this job, and not to the next one.
       await queries.settled().catch(() => {})
       if (mayRetry(error)) throw error
-      return { ok: false, error, sent: Promise.resolve() }
+      return { ok: false, outcome: Promise.resolve({ ok: false, error }) }
     }
   }
 
@@ -71,7 +81,7 @@ export function laneOf({ pool, account, waitMs, randomId, tell }: Options) {
       if (!mayRetry(cause)) throw cause
       return { kept: false, cause }
     }
-    const outcomes: (Outcome & { sent: Promise<unknown> })[] = []
+    const outcomes: Outcome[] = []
     let committing: { xid: string; timeline: string } | undefined
     try {
       const begun = script(
@@ -79,15 +89,23 @@ export function laneOf({ pool, account, waitMs, randomId, tell }: Options) {
         `BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SET LOCAL done.account = '${account}'; SELECT pg_advisory_xact_lock(${ACCOUNT_LOCK}, ${account}); SELECT pg_current_xact_id()::text AS xid, ${TIMELINE} AS timeline`,
       )
       begun.catch(() => {})
-      queriesOn(client).numbers.clear()
+      const queries = queriesOn(client)
+      queries.numbers.begin()
+      const attempts: Attempt[] = []
       let before = ''
       for (const job of jobs) {
-        const outcome = await attempt(client, before, job, careful)
-        outcomes.push(outcome)
-        before = outcome.ok ? 'RELEASE job; ' : 'ROLLBACK TO job; RELEASE job; '
+        const attempted = await attempt(client, before, job, careful)
+        attempts.push(attempted)
+        before = attempted.ok ? 'RELEASE job; ' : 'ROLLBACK TO job; RELEASE job; '
       }
+      // Outside of the last job, which may have to be taken back.
+      const closed = script(client, before)
+      writeNumbers(queries)
+      const counted = Promise.all([closed, queries.settled()])
+      counted.catch(() => {})
       try {
-        for (const { sent } of outcomes) await sent
+        for (const { outcome } of attempts) outcomes.push(await outcome)
+        await counted
       } catch (cause) {
         if (mayRetry(cause)) throw cause
         // The transaction is lost with all of its jobs, though perhaps only one of them is at fault.
@@ -96,10 +114,10 @@ export function laneOf({ pool, account, waitMs, randomId, tell }: Options) {
         return { kept: false, cause, again: true }
       }
       committing = (await begun).at(-1)!.rows[0] as { xid: string; timeline: string }
-      const ended = await script(client, `${before}COMMIT`)
+      const { command } = await client.query('COMMIT')
       client.release()
       // A transaction that failed ends with ROLLBACK where COMMIT was said.
-      const kept = ended.at(-1)!.command === 'COMMIT'
+      const kept = command === 'COMMIT'
       return kept ? { kept, outcomes } : { kept, cause: new Error('The transaction was rolled back.') }
     } catch (cause) {
       client.release(cause as Error)

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { Socket } from 'node:net'
 import {
   HandleEmptyInListsPlugin,
   Kysely,
@@ -9,6 +10,7 @@ import {
 } from 'kysely'
 import pg from 'pg'
 import type { Queries, Result } from './engine.ts'
+import { openNumbers } from './numbers.ts'
 import { SCHEMA } from './postgres-schema.ts'
 import type { Database } from './tables.ts'
 
@@ -17,6 +19,26 @@ const NUMBERS = new Set([pg.types.builtins.INT8, pg.types.builtins.NUMERIC])
 const types: pg.CustomTypesConfig = {
   getTypeParser: ((oid: number, format?: 'text' | 'binary') =>
     NUMBERS.has(oid) ? Number : pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
+}
+
+/**
+ * A socket that sends what one turn of the program says in one piece: a call to the system costs more than most of what the
+ * driver says at a time.
+ */
+class GatheringSocket extends Socket {
+  #gathers = false
+
+  override write(...args: unknown[]): boolean {
+    if (!this.#gathers) {
+      this.#gathers = true
+      this.cork()
+      process.nextTick(() => {
+        this.#gathers = false
+        this.uncork()
+      })
+    }
+    return super.write(...(args as [Uint8Array]))
+  }
 }
 
 /** How to connect as a role; the owner's own address has its name and password in it. */
@@ -37,6 +59,7 @@ export function optionsFor(url: string, role?: { name: string; password: string 
     application_name: 'done',
     // What nobody waits for travels with what follows.
     pipeline: true,
+    stream: () => new GatheringSocket(),
   }
 }
 
@@ -100,7 +123,10 @@ export function queriesOn(client: pg.ClientBase): Queries {
     sent.push(answer)
   }
 
-  const queries = { db: builderOn(run), run, later, numbers: new Map<string, number>(), settled }
+  const rows = async <R>(sql: string, parameters: readonly unknown[]): Promise<R[]> =>
+    (await run<R>(sql, parameters)).rows
+
+  const queries = { db: builderOn(run), run, rows, later, numbers: openNumbers(), settled }
   connections.set(client, queries)
   return queries
 }

@@ -49,6 +49,7 @@ export async function purge(tx: DestroyTx, id: number, title: string): Promise<P
       .selectAll()
       .where('account', '=', tx.account)
       .where('trash', '=', id)
+      .orderBy('id')
       .execute()
     kept = await purgeTasks(tx, tasks)
     if (entry.kind === 'project') await purgeProject(tx, number)

@@ -41,7 +41,7 @@ function queueOf(waitMs: number) {
 
 const insert = (text: string) => async () => {
   db.prepare('INSERT INTO notes VALUES (?)').run([text])
-  return { value: text, events: [] }
+  return { value: Promise.resolve(text), events: [] }
 }
 const count = () => db.value('SELECT COUNT(*) FROM notes')
 

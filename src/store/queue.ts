@@ -13,7 +13,9 @@ export interface Job {
 }
 
 /** What a job came to inside its transaction. Nobody is told before the commit. */
-export type Outcome = ({ ok: true } & Done<unknown>) | { ok: false; error: unknown }
+export type Outcome =
+  | { ok: true; value: unknown; events: Done<unknown>['events'] }
+  | { ok: false; error: unknown }
 
 /**
  * A queue of writes. It drains what waits into batches and hands them, strictly one after another, to `commitTogether`,

@@ -164,6 +164,7 @@ async function bringTasks(tx: WriteTx, entry: Row<'trash'>): Promise<Row<'tasks'
     .selectAll()
     .where('account', '=', tx.account)
     .where('trash', '=', entry.id)
+    .orderBy('id')
     .execute()
   await sqlOf(tx)
     .updateTable('tasks')

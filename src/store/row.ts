@@ -1,6 +1,6 @@
 import type { Insertable, Updateable } from 'kysely'
-import { laterQuery, type WriteTx, writeQuery } from './handle.ts'
-import type { Database, Row } from './tables.ts'
+import { laterQuery, type WriteTx } from './handle.ts'
+import type { Database } from './tables.ts'
 
 type Values = Record<string, unknown>
 type Write = ReturnType<typeof laterQuery<Values>>
@@ -24,11 +24,6 @@ const placesOf = (columns: readonly string[], values: Values): never =>
 const insertOf = (table: 'tasks', columns: readonly string[]): Write =>
   laterQuery<Values>((db, p) => db.insertInto(table).values(placesOf(columns, p)))
 
-const insertReading = (table: 'tasks', columns: readonly string[]) =>
-  writeQuery<Values, unknown>((db, p) => db.insertInto(table).values(placesOf(columns, p)).returningAll())
-
-const reading = new Map<string, ReturnType<typeof insertReading>>()
-
 const updateOf = (table: 'tasks', columns: readonly string[]): Write =>
   laterQuery<Values>((db, p) =>
     db
@@ -49,20 +44,6 @@ export async function insertRow<T extends keyof Database>(
   row: Insertable<Database[T]>,
 ): Promise<void> {
   compiledFor('insert', table, columnsOf(row))(tx, row as Values)
-}
-
-/** {@link insertRow} that gives back the row as it is stored. */
-export async function insertAndRead<T extends keyof Database>(
-  tx: WriteTx,
-  table: T,
-  row: Insertable<Database[T]>,
-): Promise<Row<T>> {
-  const columns = columnsOf(row)
-  const key = `${table} ${columns.join()}`
-  const query = reading.get(key) ?? insertReading(table as 'tasks', columns)
-  reading.set(key, query)
-  const { rows } = await query(tx, row as Values)
-  return rows[0] as Row<T>
 }
 
 /** Tables whose rows go by the account and a number. */

@@ -7,6 +7,7 @@ import type { Engine, Queries, Result } from './engine.ts'
 import { type EventFeed, type EventSource, eventFeed } from './feed.ts'
 import { groupCommit } from './group-commit.ts'
 import { migrate, verifySchema } from './migrate.ts'
+import { openNumbers } from './numbers.ts'
 import { writeQueue } from './queue.ts'
 import { openSqlite, type SqliteConnection } from './sqlite.ts'
 import { sqliteDialect } from './sqlite-compiler.ts'
@@ -196,8 +197,10 @@ export function queriesOn(connection: SqliteConnection): Queries {
       if (statement.reader) return { rows: statement.all(parameters) as R[], affected: 0 }
       return { rows: [], affected: Number(statement.run(parameters).changes) }
     },
+    rows: async <R>(sql: string, parameters: readonly unknown[]) =>
+      connection.prepare(sql).all(parameters) as R[],
     later: (sql, parameters) => void connection.prepare(sql).run(parameters),
-    numbers: new Map(),
+    numbers: openNumbers(),
     settled: async () => {},
   }
 }

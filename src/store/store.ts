@@ -1,25 +1,23 @@
 import type { Actor } from '../model/actor.ts'
 import type { StoredEvent } from '../model/event.ts'
 import type { Queries, Scope } from './engine.ts'
-import {
-  type DestroyTx,
-  endHandle,
-  eventsOf,
-  openHandle,
-  type ReadTx,
-  type WriteTx,
-  writeNumbers,
-} from './handle.ts'
+import { type DestroyTx, endHandle, eventsOf, openHandle, type ReadTx, type WriteTx } from './handle.ts'
 import { openSqliteEngine } from './sqlite-engine.ts'
+
+/** Reads, behind what a write has done, and makes its answer of both. */
+type Last<T> = (tx: ReadTx, value: T) => Promise<T>
 
 /** The account's rows, behind transactions. One store a process; several processes may share its data. */
 export interface Store {
   /** Runs in one snapshot, on a connection that is opened read-only. */
   read<T>(actor: Actor, tool: string, run: (tx: ReadTx) => Promise<T>): Promise<T>
-  /** Runs as one additive transaction; resolves after the commit is on disk. */
-  write<T>(actor: Actor, tool: string, run: (tx: WriteTx) => Promise<T>): Promise<T>
+  /**
+   * Runs as one additive transaction; resolves after the commit is on disk. What the answer shows besides is asked for in
+   * `last`: over a network the next write need not wait for that.
+   */
+  write<T>(actor: Actor, tool: string, run: (tx: WriteTx) => Promise<T>, last?: Last<T>): Promise<T>
   /** Like {@link write}, for calls that may replace or hide what people wrote. */
-  destroy<T>(actor: Actor, tool: string, run: (tx: DestroyTx) => Promise<T>): Promise<T>
+  destroy<T>(actor: Actor, tool: string, run: (tx: DestroyTx) => Promise<T>, last?: Last<T>): Promise<T>
   /**
    * Called with the events of every commit in an account, of this process and of others, in order, once each. Resolves with
    * what ends it, once nothing that is committed from then on can be missed.
@@ -72,15 +70,17 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     actor: Actor,
     tool: string,
     job: (tx: DestroyTx) => Promise<T>,
+    last: Last<T> = async (_tx, value) => value,
   ): Promise<T> {
     return engine.write({ account: actor.account, kind: actor.kind, effect }, async (queries, name) => {
       const tx = handle(actor, tool, queries, name)
       try {
-        const value = await job(tx)
-        writeNumbers(tx)
+        const done = await job(tx)
+        const value = last(tx, done).finally(() => endHandle(tx))
         return { value, events: eventsOf(tx) }
-      } finally {
+      } catch (error) {
         endHandle(tx)
+        throw error
       }
     })
   }
@@ -95,8 +95,8 @@ export async function openStore(options: StoreOptions): Promise<Store> {
           endHandle(tx)
         }
       }),
-    write: (actor, tool, job) => write('write', actor, tool, job),
-    destroy: (actor, tool, job) => write('destroy', actor, tool, job),
+    write: (actor, tool, job, last) => write('write', actor, tool, job, last),
+    destroy: (actor, tool, job, last) => write('destroy', actor, tool, job, last),
     onEvents: engine.feed.listen,
     credentialStamp: engine.credentialStamp,
     now: clock,

@@ -10,7 +10,7 @@ import { addDependencies, refuseCycle } from './dependency.ts'
 import { type DestroyTx, emit, nextNumber, type ReadTx, readQuery, sqlOf, type WriteTx } from './handle.ts'
 import { addLabels, keyOf, labelsOf, setLabels } from './label.ts'
 import { projectById } from './project.ts'
-import { insertAndRead, updateById } from './row.ts'
+import { insertRow, updateById } from './row.ts'
 import { indexText } from './search-index.ts'
 import { refuseOutOfSight, sees, shownTask, visibleTasksQuery } from './sight.ts'
 import { insertSteps, type NewStep } from './step.ts'
@@ -139,7 +139,8 @@ export async function insertTask(
     recurrence: fields.recurrence ?? null,
     auto_ok: autoOk,
   }
-  const task = await insertAndRead(tx, 'tasks', {
+  // Whole, so that it need not be read back.
+  const task: Row<'tasks'> = {
     ...content,
     account: tx.account,
     id,
@@ -148,14 +149,23 @@ export async function insertTask(
     estimate: fields.estimate ?? null,
     recurrence_anchor: fields.recurrence_anchor ?? null,
     status: 'open',
+    claimed_by: null,
+    claimed_at: null,
+    claim_until: null,
+    blocked_by: null,
+    closed_at: null,
+    closed_by: null,
+    changed_since_sign_off: 0,
     succeeds: successorOf?.id ?? null,
+    trash: null,
     version: 1,
     content_version: 1,
     content_hash: hashOfNew(content),
     created_at: tx.now,
     created_by: tx.actor.id as ActorId,
     updated_at: tx.now,
-  })
+  }
+  await insertRow(tx, 'tasks', task)
   await indexText(tx, 'task', id, { task: id, project }, [task.title, task.description])
   await emit(tx, { kind: 'created', task: id, project, data: { title: task.title } })
   if (fields.labels?.length) await addLabels(tx, [task], fields.labels)

@@ -76,7 +76,9 @@ export function callWith({ store, outside, access }: Deps, { toolNamed, guard }:
     if (tool.effect === 'read') return readUntil(actor, name, tool, input, connection)
     const run = tool.run as Run<WriteTx & DestroyTx>
     const job = (tx: WriteTx) => asWrite(tx, input, argsHash, () => run(tx as DestroyTx, input))
-    return tool.effect === 'destroy' ? store.destroy(actor, name, job) : store.write(actor, name, job)
+    return tool.effect === 'destroy'
+      ? store.destroy(actor, name, job, withNews)
+      : store.write(actor, name, job, withNews)
   }
 
   /** A read, and where it may wait, read again in a new snapshot after each commit until there is something to say. */
@@ -125,9 +127,15 @@ export function callWith({ store, outside, access }: Deps, { toolNamed, guard }:
   }
 }
 
+/** The answer of every write tells the agent of news and of a person's wish that it stop. */
+const withNews = async (tx: ReadTx, output: Output): Promise<Output> => ({
+  ...output,
+  ...(await newsFor(tx)),
+})
+
 /**
- * What every write shares: a key that was used before answers as then; what changed something on a task is a sign of life
- * there; and the answer tells the agent of news and of a person's wish that it stop.
+ * What every write shares: a key that was used before answers as then, and what changed something on a task is a sign of
+ * life there.
  */
 async function asWrite(
   tx: WriteTx,
@@ -137,14 +145,14 @@ async function asWrite(
 ): Promise<Output> {
   const key = typeof input.idempotency_key === 'string' ? input.idempotency_key : undefined
   const replay = key === undefined ? undefined : await storedReply(tx, key, argsHash())
-  if (replay) return { ...replay, replayed: true, ...(await newsFor(tx)) }
+  if (replay) return { ...replay, replayed: true }
   const output = await run()
   // Nobody holds what this very call has made.
   const made = new Set(eventsOf(tx).flatMap(({ kind, task }) => (kind === 'created' ? [task] : [])))
   const touched = [...new Set(eventsOf(tx).flatMap(({ task }) => (made.has(task) ? [] : (task ?? []))))]
-  const [news] = await Promise.all([newsFor(tx), extendLeases(tx, touched)])
+  await extendLeases(tx, touched)
   if (key !== undefined) storeReply(tx, key, argsHash(), output)
-  return { ...output, ...news }
+  return output
 }
 
 /** Tells of commits in an account: `next` is true when there was one since the last look, false when the time is up. */

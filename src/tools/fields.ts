@@ -71,6 +71,12 @@ function unread(read: (clock: { now: number; zone: string }) => Promise<unknown>
   return { [UNREAD]: read }
 }
 
+/** Whether there is a date to read in parsed arguments; in most there is none, and nothing to wait for. */
+export function holdsDates(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  return UNREAD in value || Object.values(value).some(holdsDates)
+}
+
 /**
  * Reads the dates in parsed arguments by the caller's clock. Also tells, by argument, what was understood of words, so
  * that the answer can say it and a repeat can use it.

@@ -2,7 +2,7 @@ import type { z } from 'zod'
 import { AppError, invalid } from '../model/error.ts'
 import { isObject } from '../model/json.ts'
 import { explainUnknown } from '../model/suggest.ts'
-import { readDates } from './fields.ts'
+import { holdsDates, readDates } from './fields.ts'
 import { coerce, inputSchema, type JsonSchema } from './schema.ts'
 import type { Tool } from './tool.ts'
 
@@ -54,6 +54,7 @@ export async function parseObject(
   const result = input.safeParse(given)
   if (!result.success) throw refused(name, result.error.issues[0]!, schema, given)
   const understood: Record<string, string> = {}
+  if (!holdsDates(result.data)) return { input: result.data, understood }
   return { input: (await readDates(result.data, clock, understood)) as Record<string, unknown>, understood }
 }
 

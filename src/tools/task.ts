@@ -48,11 +48,14 @@ export const taskTools = {
     example: { title: 'Rotate the staging certificate', priority: 'high', due: '2030-12-02' },
     run: async (tx, { on_duplicate, idempotency_key, ...input }) => {
       const fields = await readNewTask(tx, input)
-      const twin = await likelyDuplicate(tx, fields)
-      if (twin && on_duplicate === 'skip') {
-        return { ...(await echo(tx, twin.id)), skipped: true, duplicate_of: formatId('task', twin.id) }
+      const search = likelyDuplicate(tx, fields)
+      if (on_duplicate === 'skip') {
+        const twin = await search
+        if (twin)
+          return { ...(await echo(tx, twin.id)), skipped: true, duplicate_of: formatId('task', twin.id) }
       }
-      const { task, stale } = await insertTask(tx, fields)
+      // What was there before is asked for first, and over a network nothing waits for the answer.
+      const [twin, { task, stale }] = await Promise.all([search, insertTask(tx, fields)])
       return {
         ...(await taskRows(tx, [task], 'detailed', partsOfNew(fields)))[0]!,
         ...(twin ? { likely_duplicate_of: formatId('task', twin.id) } : {}),
