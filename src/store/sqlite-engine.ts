@@ -153,13 +153,15 @@ function openWriter(path: string, now: number, seal: (text: string) => string): 
     writer.exec('PRAGMA busy_timeout = 10000')
     writer.exec('PRAGMA journal_mode = WAL')
     // FULL: an acknowledged write survives a power cut. recursive_triggers: else REPLACE slips past a delete trigger.
-    // trusted_schema: the triggers call our functions (spec: gate, "In the database too").
+    // trusted_schema: the triggers call our functions (spec: gate, "In the database too"). temp_store: what a savepoint
+    // keeps for going back would be written to a file beyond 64 kB, at every job.
     for (const pragma of [
       'synchronous = FULL',
       'foreign_keys = ON',
       'recursive_triggers = ON',
       'trusted_schema = ON',
       'mmap_size = 0',
+      'temp_store = MEMORY',
     ])
       writer.exec(`PRAGMA ${pragma}`)
     migrate(writer, path, now)
