@@ -7,12 +7,12 @@ import { systemActor } from '../tools/access.ts'
 export interface TokenUse {
   /** Notes that a credential was used just now. Anything but a token is passed over. */
   saw(actor: Actor): void
-  /** Writes what was noted since the last time. */
+  /** Writes what was noted since the last time. Throws where that fails, and keeps it for the next time. */
   flush(): Promise<void>
 }
 
 export function tokenUse(store: Store): TokenUse {
-  let seen = new Map<number, Map<number, number>>()
+  const seen = new Map<number, Map<number, number>>()
 
   return {
     saw(actor) {
@@ -23,11 +23,12 @@ export function tokenUse(store: Store): TokenUse {
       seen.set(actor.account, uses)
     },
     async flush() {
-      const pending = seen
-      seen = new Map()
-      for (const [account, uses] of pending) {
+      for (const [account, uses] of seen) {
         const rows = [...uses].map(([token, at]) => ({ token, at }))
         await store.write(systemActor(account), 'token-use', (tx) => touchTokens(tx, rows))
+        // Only what was written is forgotten, and only where the token was not used again meanwhile.
+        for (const { token, at } of rows) if (uses.get(token) === at) uses.delete(token)
+        if (uses.size === 0) seen.delete(account)
       }
     },
   }

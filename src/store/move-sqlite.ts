@@ -103,7 +103,11 @@ async function transaction(db: SqliteConnection, run: () => Promise<unknown>): P
   try {
     db.exec((await run()) === false ? 'ROLLBACK' : 'COMMIT')
   } catch (error) {
-    db.exec('ROLLBACK')
+    try {
+      db.exec('ROLLBACK')
+    } catch {
+      // SQLite has already rolled back, as it does when the disk is full.
+    }
     throw error
   }
 }

@@ -165,7 +165,8 @@ function builderOn(run: Queries['run']): Kysely<Database> {
 /**
  * Whether an error says that the connection or the transaction is lost through no fault of the query, so that the same may
  * be tried again (https://www.postgresql.org/docs/current/errcodes-appendix.html): broken and refused connections, a server
- * that starts or stops, and transactions that lost against others.
+ * that starts or stops, transactions that lost against others, and connections whose prepared statements are from before a
+ * table gained a column.
  */
 export function isLost(error: unknown): boolean {
   if (!(error instanceof Error)) return false
@@ -173,6 +174,7 @@ export function isLost(error: unknown): boolean {
   return (
     /^(08|57P0[1-5]|53300|40001|40P01|55P03)/.test(code) ||
     /^(ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOST|ENET)/.test(code) ||
+    (code === '0A000' && /^cached plan must not change/.test(error.message)) ||
     /^Connection terminated|connection timeout|timeout exceeded when trying to connect|Client has encountered|Client was closed/i.test(
       error.message,
     )
@@ -191,4 +193,6 @@ export const ROLE_SETTINGS = [
   `lock_timeout = '10s'`,
   `idle_in_transaction_session_timeout = '60s'`,
   `timezone = 'UTC'`,
+  // What was acknowledged is on disk, whatever the server's own default.
+  'synchronous_commit = on',
 ] as const

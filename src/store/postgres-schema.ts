@@ -65,8 +65,9 @@ function functions(schema: string, { people }: Roles): string[] {
     bound('done_effect() RETURNS text', `COALESCE(current_setting('done.effect', true), 'none')`),
     bound('done_tx() RETURNS text', `COALESCE(current_setting('done.tx', true), 'none')`),
     define(
-      'done_documents(wanted text[]) RETURNS SETOF search_docs',
-      'SELECT * FROM search_docs WHERE account = done_account() AND pieces @> wanted ORDER BY doc DESC',
+      'done_documents(wanted text[], whole text[]) RETURNS TABLE (account bigint, doc bigint, kind text, object bigint, task bigint)',
+      `SELECT d.account, d.doc, d.kind, d.object, d.task FROM search_docs d WHERE d.account = done_account() AND d.pieces @> wanted
+        AND (SELECT COALESCE(bool_and(position(w in d.folded) > 0), true) FROM unnest(whole) w) ORDER BY d.doc DESC`,
       asOwner,
     ),
     define(

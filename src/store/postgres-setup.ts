@@ -1,3 +1,4 @@
+import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto'
 import pg from 'pg'
 import { MIGRATIONS, MOVE_MARK, unfinishedMove } from './migrate.ts'
 import { isLost, optionsFor, ROLE_SETTINGS } from './postgres-connect.ts'
@@ -130,8 +131,30 @@ export async function verifyKey(client: pg.Client, check: string): Promise<void>
 /** Role names, at most 63 bytes as PostgreSQL keeps them; by default they begin with the database's name. */
 export async function rolesOf(client: pg.Client, prefix: string | undefined): Promise<Roles> {
   const { rows } = await client.query<{ name: string }>('SELECT current_database() AS name')
-  const begin = (prefix ?? `done_${rows[0]!.name}`).slice(0, 50)
+  const begin = firstBytes(prefix ?? `done_${rows[0]!.name}`, 50)
   return { app: `${begin}_app`, people: `${begin}_people`, read: `${begin}_read` }
+}
+
+/** The beginning of a name, in at most so many bytes of UTF-8 and without half a character. */
+function firstBytes(name: string, most: number): string {
+  let begin = ''
+  for (const character of name) {
+    if (Buffer.byteLength(begin + character) > most) break
+    begin += character
+  }
+  return begin
+}
+
+/**
+ * What the server keeps of a password in place of itself (RFC 5803): said so, it does not show in a log of statements. The
+ * password is plain ASCII, so there is nothing to prepare.
+ */
+function verifierOf(password: string): string {
+  const [salt, rounds] = [randomBytes(16), 4096]
+  const salted = pbkdf2Sync(password, salt, rounds, 32, 'sha256')
+  const keyed = (text: string) => createHmac('sha256', salted).update(text).digest()
+  const stored = createHash('sha256').update(keyed('Client Key')).digest('base64')
+  return `SCRAM-SHA-256$${rounds}:${salt.toString('base64')}$${stored}:${keyed('Server Key').toString('base64')}`
 }
 
 /**
@@ -157,7 +180,7 @@ export async function makeRoles(
     await client.query('SAVEPOINT role')
     try {
       await client.query(
-        `${verb} ROLE ${name} LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOINHERIT PASSWORD ${client.escapeLiteral(passwordOf(role))}`,
+        `${verb} ROLE ${name} LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOINHERIT PASSWORD ${client.escapeLiteral(verifierOf(passwordOf(role)))}`,
       )
       for (const setting of ROLE_SETTINGS) await client.query(`ALTER ROLE ${name} SET ${setting}`)
       if (role === roles.read) await client.query(`ALTER ROLE ${name} SET default_transaction_read_only = on`)

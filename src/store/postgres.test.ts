@@ -73,12 +73,28 @@ describe.skipIf(!onPostgres())('the walls of a PostgreSQL database', () => {
     expect(await as('app', `SET done.account = '1'; SELECT id FROM tasks`)).toHaveLength(1)
     expect(await as('app', `SET done.account = '2'; SELECT id FROM tasks`)).toEqual([])
     expect(await as('app', 'SELECT id FROM tasks')).toEqual([])
-    expect(await as('read', `SET done.account = '2'; SELECT * FROM done_documents(ARRAY['1 min'])`)).toEqual(
-      [],
-    )
+    expect(
+      await as(
+        'read',
+        `SET done.account = '2'; SELECT * FROM done_documents(ARRAY['1 min'], ARRAY[]::text[])`,
+      ),
+    ).toEqual([])
     const moved = `SET done.account = '1'; SET done.effect = 'destroy'; UPDATE comments SET account = 2`
     await world.scout.call('comment_on_task', { id: 'T1', text: 'Here.' })
     await expect(as('app', moved)).rejects.toThrow(/row-level security|foreign key/)
+  })
+
+  it('a column that a newer program adds disturbs no call of an older one', async () => {
+    const { scout } = world
+    const add = (title: string) => scout.call('create_task', { title })
+    await add('Before')
+    await scout.call('get_task', { id: 'T1' })
+    await asAdmin(world.database.database!, 'ALTER TABLE done.tasks ADD COLUMN newer INTEGER')
+    expect(await scout.call('get_task', { id: 'T1' })).toMatchObject({ title: 'Before' })
+    expect(await scout.call('update_task', { id: 'T1', title: 'After' })).toMatchObject({ title: 'After' })
+    expect(await add('Another')).toMatchObject({ id: 'T2' })
+    await asAdmin(world.database.database!, 'ALTER TABLE done.tasks DROP COLUMN newer')
+    expect(await scout.call('get_task', { id: 'T2' })).toMatchObject({ title: 'Another' })
   })
 
   it('let nobody write who reads', async () => {

@@ -119,9 +119,8 @@ const IN_POSTGRES: SearchEngine = {
   documentsWith(tx, terms) {
     // Row-level security would keep the planner from the index of pieces, so a function looks there for us, in the own account.
     const pieces = inTexts(tx, own(tx.account, [...new Set(terms.flatMap(piecesOfTerm))]))
-    const whole = terms.filter((term) => piecesOfTerm(term).length > 1)
-    return sql`done_documents(ARRAY${pieces}) AS d
-      WHERE ${sql.join([sql`1 = 1`, ...whole.map((term) => sql`position(${term.folded} in d.folded) > 0`)], sql` AND `)}`
+    const whole = terms.filter((term) => piecesOfTerm(term).length > 1).map((term) => term.folded)
+    return sql`done_documents(ARRAY${pieces}, ARRAY${inTexts(tx, whole)}) AS d WHERE true`
   },
   newestFirst: () => sql`d.doc DESC`,
 }

@@ -12,7 +12,7 @@ export interface AccessLog {
    * any other with the counts. A record that can't be written never changes what the caller is told.
    */
   refuse(actor: Actor, tool: string, error: AppError): Promise<void>
-  /** Writes what was gathered so far. */
+  /** Writes what was gathered so far. Throws where that fails, and keeps it for the next time. */
   flush(): Promise<void>
 }
 
@@ -20,41 +20,49 @@ export function accessLog(store: Store): AccessLog {
   let counts = new Map<string, AccessCount>()
   let refusals: Refusal[] = []
 
+  function add(count: AccessCount): void {
+    const key = `${count.account}|${count.credential}|${count.actor}|${count.tool}|${count.bucket}`
+    const found = counts.get(key)
+    if (found) {
+      found.calls += count.calls
+      found.refusals += count.refusals
+    } else counts.set(key, count)
+  }
+
   async function flush(): Promise<void> {
     const counted = [...counts.values()]
     const refused = refusals
     counts = new Map()
     refusals = []
+    const failures: unknown[] = []
     for (const account of new Set([...counted, ...refused].map((each) => each.account))) {
-      await store.write(systemActor(account), 'access', async (tx) => {
-        await addAccess(
-          tx,
-          counted.filter((each) => each.account === account),
-        )
-        await addRefusals(
-          tx,
-          refused.filter((each) => each.account === account),
-        )
-      })
+      const [ownCounts, ownRefusals] = [
+        counted.filter((each) => each.account === account),
+        refused.filter((each) => each.account === account),
+      ]
+      try {
+        await store.write(systemActor(account), 'access', async (tx) => {
+          await addAccess(tx, ownCounts)
+          await addRefusals(tx, ownRefusals)
+        })
+      } catch (error) {
+        // Written the next time, with what comes until then.
+        ownCounts.forEach(add)
+        refusals = [...ownRefusals, ...refusals].slice(0, MOST_GATHERED)
+        failures.push(error)
+      }
     }
+    if (failures.length > 0) throw failures[0]
   }
 
   return {
     count(actor, tool, refused) {
-      const bucket = Math.floor(store.now() / BUCKET_MS) * BUCKET_MS
-      const key = `${actor.account}|${actor.credential}|${actor.id}|${tool}|${bucket}`
-      const found = counts.get(key)
-      if (found) {
-        found.calls++
-        found.refusals += refused ? 1 : 0
-        return
-      }
-      counts.set(key, {
+      add({
         account: actor.account,
         credential: actor.credential,
         actor: actor.id,
         tool,
-        bucket,
+        bucket: Math.floor(store.now() / BUCKET_MS) * BUCKET_MS,
         calls: 1,
         refusals: refused ? 1 : 0,
       })

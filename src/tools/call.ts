@@ -158,18 +158,19 @@ async function asWrite(
 /** Tells of commits in an account: `next` is true when there was one since the last look, false when the time is up. */
 async function watchCommits(store: Store, account: number, ms: number, signal: AbortSignal | undefined) {
   let seen = false
-  let over = signal?.aborted ?? false
+  let over = false
   let wake = () => {}
   const end = () => {
     over = true
     wake()
   }
-  const timer = setTimeout(end, ms)
-  signal?.addEventListener('abort', end)
   const unsubscribe = await store.onEvents(account, () => {
     seen = true
     wake()
   })
+  const timer = setTimeout(end, ms)
+  signal?.addEventListener('abort', end)
+  if (signal?.aborted) over = true
   return {
     async next(): Promise<boolean> {
       if (!seen && !over)
