@@ -17,6 +17,8 @@ export interface Config {
   host: string
   /** `--site`, `DONE_SITE`: the address people open, such as `https://done.example.org`. */
   site: string
+  /** `DONE_TRUSTED_PROXIES`: addresses and networks whose word on where a request comes from is taken. */
+  trustedProxies: readonly string[]
   /** `DONE_OWNER`: the name of the person that the first start makes the owner. */
   owner: string
   /** `DONE_ZONE`: the IANA zone of a new account; the machine's own by default. */
@@ -63,6 +65,7 @@ export function readConfig(flags: Flags, env: NodeJS.ProcessEnv): Config {
     port,
     host,
     site: address,
+    trustedProxies: env.DONE_TRUSTED_PROXIES?.split(',').map((each) => each.trim()) ?? [],
     owner: env.DONE_OWNER ?? 'Owner',
     // Asked when somebody needs it: to find the machine's zone takes longer than the first answer over stdio.
     get zone() {

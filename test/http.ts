@@ -49,7 +49,7 @@ export async function newHttpWorld(): Promise<HttpWorld> {
   const world = await newWorld()
   const server = await serveHttp({
     done: world.done,
-    config: { host: '127.0.0.1', port: 0, site: 'http://127.0.0.1:0' },
+    config: { host: '127.0.0.1', port: 0, site: 'http://127.0.0.1:0', trustedProxies: ['127.0.0.1'] },
   })
   const host = `127.0.0.1:${server.port}`
   const origin = `http://${host}`

@@ -6,6 +6,7 @@ import { systemActor } from '../tools/access.ts'
 import type { Call } from '../tools/call.ts'
 import { VERSION } from '../version.ts'
 import { personOf, type SessionCookie } from './caller.ts'
+import type { ClientAddress } from './client-address.ts'
 import { docsPage } from './docs-page.ts'
 import { eventStream } from './events.ts'
 import { openapi } from './openapi.ts'
@@ -22,6 +23,8 @@ export interface AppDeps {
   people: Call
   bus: Bus
   cookie: SessionCookie
+  /** Where a request comes from, also behind proxies. */
+  clientAddress: ClientAddress
   /** Where people open Done; without a slash at the end. */
   site: () => string
   /** The names under which the server answers; a function, since it may learn its port when it listens. */

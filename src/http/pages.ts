@@ -28,6 +28,8 @@ export function pages(app: Hono, deps: AppDeps): void {
   const { done, people, cookie } = deps
   const tooMany = limitOf(done.store, 'sign-in', 20, 60_000)
   const person = (c: Context) => personOf(c, done, cookie)
+  const addressOf = (c: Context) =>
+    deps.clientAddress(getConnInfo(c).remote.address ?? 'unknown', c.req.header('x-forwarded-for'))
 
   app.get('/', async (c) => {
     const who = await person(c)
@@ -57,16 +59,17 @@ export function pages(app: Hono, deps: AppDeps): void {
   })
 
   app.post('/sign-in/:secret', async (c) => {
-    const wait = await tooMany(addressOf(c))
-    if (wait > 0) {
-      c.header('retry-after', String(wait))
-      return messagePage(c, { title: 'Too many tries', lines: [`Try again in ${wait} s.`], status: 429 })
-    }
     // Nobody is signed in yet, but another site could sign its visitor in as somebody else.
     const why = fromPage(c.req.raw.headers) ? foreign(c.req.raw.headers, deps.origins()) : undefined
     if (why) {
       const lines = ['This was not sent from a page of Done. Open the link itself, and sign in there.']
       return messagePage(c, { title: 'Not signed in', lines, status: 403 })
+    }
+    // Counted behind that look, so that no other site uses up the tries of those who visit it.
+    const wait = await tooMany(addressOf(c))
+    if (wait > 0) {
+      c.header('retry-after', String(wait))
+      return messagePage(c, { title: 'Too many tries', lines: [`Try again in ${wait} s.`], status: 429 })
     }
     const session = await signIn(done.store, c.req.param('secret'))
     if (!session) return usedUp(c)
@@ -264,9 +267,4 @@ async function fieldsOf(c: Context): Promise<Record<string, string>> {
   if (new Set(fields.keys()).size !== [...fields.keys()].length)
     throw invalid('A field of the form comes twice.')
   return Object.fromEntries(fields)
-}
-
-/** Where a request comes from, for the limit on tries. */
-function addressOf(c: Context): string {
-  return getConnInfo(c).remote.address ?? 'unknown'
 }

@@ -28,14 +28,14 @@ describe('the server', () => {
     const other = createServer()
     await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve))
     const { port } = other.address() as { port: number }
-    const config = { host: '127.0.0.1', port, site: `http://127.0.0.1:${port}` }
+    const config = { host: '127.0.0.1', port, site: `http://127.0.0.1:${port}`, trustedProxies: [] }
     await expect(serveHttp({ done: door.world.done, config })).rejects.toThrow(/EADDRINUSE/)
     other.close()
   })
 
   it('hands /mcp over as it came, and nothing else, after the check of the host', async () => {
     const seen: (string | undefined)[] = []
-    const config = { host: '127.0.0.1', port: 0, site: 'http://127.0.0.1:0' }
+    const config = { host: '127.0.0.1', port: 0, site: 'http://127.0.0.1:0', trustedProxies: [] }
     const server = await serveHttp({
       done: door.world.done,
       config,

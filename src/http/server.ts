@@ -6,11 +6,12 @@ import { openBus } from '../events/bus.ts'
 import { peopleCall } from '../people/call.ts'
 import { createApp } from './app.ts'
 import { sessionCookie } from './caller.ts'
+import { clientAddress } from './client-address.ts'
 import { type Origins, ownOrigins } from './origin.ts'
 
 export interface HttpOptions {
   done: Done
-  config: Pick<Config, 'host' | 'port' | 'site'>
+  config: Pick<Config, 'host' | 'port' | 'site' | 'trustedProxies'>
   /** Answers the requests to `/mcp`, with checks of its own. */
   mcp?: RequestListener
   /** Where faults of ours go; the standard error by default. */
@@ -48,6 +49,7 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
     people: peopleCall(done),
     bus,
     cookie: sessionCookie(config.site),
+    clientAddress: clientAddress(config.trustedProxies),
     site,
     origins,
     closing: closing.signal,

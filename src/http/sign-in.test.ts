@@ -99,6 +99,17 @@ describe('a session', () => {
 })
 
 describe('a limit', () => {
+  it('on signing in is each caller’s own, also behind a proxy, and no other site uses it up', async () => {
+    const from = (address: string, headers = {}) =>
+      post('/sign-in/nonsense', { 'x-forwarded-for': address, ...headers })
+    for (let i = 0; i < 30; i++)
+      expect((await from('203.0.113.9', { origin: 'https://elsewhere.example' })).status).toBe(403)
+    for (let i = 0; i < 20; i++) expect((await from('203.0.113.9')).status).toBe(410)
+    const late = await from('203.0.113.9')
+    expect([late.status, Number(late.headers['retry-after']) > 0]).toEqual([429, true])
+    expect((await from('203.0.113.10')).status).toBe(410)
+  })
+
   it('holds in all processes together, and is over after its time', async () => {
     const { world } = door
     const other = await world.another()
