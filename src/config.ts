@@ -21,8 +21,11 @@ export interface Config {
   trustedProxies: readonly string[]
   /** `DONE_OWNER`: the name of the person that the first start makes the owner. */
   owner: string
-  /** `DONE_ZONE`: the IANA zone of a new account; the machine's own by default. */
-  zone: string
+  /**
+   * `DONE_ZONE`: the IANA zone of a new account; the machine's own by default. Asked where an account is made: to find the
+   * machine's zone takes longer than the first answer over stdio.
+   */
+  zone(): string
 }
 
 type Flags = Partial<Record<'data' | 'port' | 'host' | 'site', string>>
@@ -67,10 +70,7 @@ export function readConfig(flags: Flags, env: NodeJS.ProcessEnv): Config {
     site: address,
     trustedProxies: env.DONE_TRUSTED_PROXIES?.split(',').map((each) => each.trim()) ?? [],
     owner: env.DONE_OWNER ?? 'Owner',
-    // Asked when somebody needs it: to find the machine's zone takes longer than the first answer over stdio.
-    get zone() {
-      return env.DONE_ZONE ?? Intl.DateTimeFormat().resolvedOptions().timeZone
-    },
+    zone: () => env.DONE_ZONE ?? Intl.DateTimeFormat().resolvedOptions().timeZone,
   }
 }
 

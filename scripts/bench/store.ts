@@ -32,7 +32,7 @@ export async function open({ dir, ...database }: Where, clock?: () => number): P
     ...(clock ? { clock } : {}),
     ...database,
   })
-  const account = await ensureAccount(done.store, { owner: 'Ana', zone: 'UTC' })
+  const account = await ensureAccount(done.store, { owner: 'Ana', zone: () => 'UTC' })
   const actor = await ensureAgent(done.store, account, 'bench')
   return { done, account, actor, call: (name, args) => done.call(actor, name, args) }
 }

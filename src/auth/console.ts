@@ -34,13 +34,13 @@ const FIRST = 1
  * Makes the account and its owner where the folder is fresh, in one transaction: of several processes that start at once
  * one makes it. Returns the account's number.
  */
-export function ensureAccount(store: Store, settings: { owner: string; zone: string }): Promise<number> {
+export function ensureAccount(store: Store, settings: { owner: string; zone(): string }): Promise<number> {
   return store.write(systemActor(FIRST), 'setup', async (tx) => {
     const found = await firstAccount(tx)
     if (found) return found.id
     await createAccount(tx, {
       name: 'Done',
-      zone: settings.zone,
+      zone: settings.zone(),
       owner: settings.owner,
       leaseMs: DEFAULT_LEASE_MS,
     })

@@ -61,7 +61,12 @@ export async function wholeTask(
   ofCaller?: Row<'runs'>,
 ): Promise<Record<string, unknown>> {
   const id = formatId('task', task.id)
-  const has = await partsOf(tx, task.id)
+  // Asked for together, so that over a network they travel together.
+  const [has, newest, projects] = await Promise.all([
+    partsOf(tx, task.id),
+    newsOn(tx, [task.id]),
+    projectNames(tx, [task.project]),
+  ])
   const waits = has.waits ? ((await openDependencies(tx, [task.id])).get(task.id) ?? []) : []
   const waiting = has.waited_for ? await dependentsOf(tx, task.id) : []
   // Of a subtask that the caller can't see only that it is open matters here.
@@ -93,8 +98,6 @@ export async function wholeTask(
     formatIdOr('task', task[field as 'parent']),
   )
   const shown = await shownIds(tx, [parent, succeeds, blockedBy, ...comments.map(({ origin }) => origin)])
-  const news = (await newsOn(tx, [task.id])).get(task.id)
-  const project = (await projectNames(tx, [task.project])).get(task.project ?? -1)
   const labels = has.labels ? (await labelsOf(tx, [task.id])).get(task.id) : undefined
 
   /** The task with its texts to a share of their usual length, and the calls that show the rest of what is cut. */
@@ -124,7 +127,7 @@ export async function wholeTask(
       version: task.version,
       ...clockOf(tx),
       news: sparse({
-        newest: news,
+        newest: newest.get(task.id),
         sent_back:
           rejection &&
           sparse({ request: formatId('request', rejection.id), by: name(rejection.decided_by), note }),
@@ -134,7 +137,7 @@ export async function wholeTask(
       gate: task.auto_ok === 0 ? 'closes only with a person’s sign-off' : 'auto-OK: closes without a person',
       page: request?.state === 'pending' ? signOffPage(tx, request.id) : undefined,
       changed_since_sign_off: task.changed_since_sign_off === 1,
-      project,
+      project: projects.get(task.project ?? -1),
       parent: shown(parent),
       priority: priorityName(task.priority),
       due: task.due,
