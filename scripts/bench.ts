@@ -8,18 +8,60 @@ import { endAll, type Handlers, playRole } from './bench/process.ts'
 import { openReport } from './bench/report.ts'
 import { root } from './ensure.mjs'
 
-/** In this order: what is short comes first. */
-const PARTS: Record<string, () => Promise<(bench: Bench) => Promise<void>>> = {
-  starts: async () => (await import('./bench/starts.ts')).starts,
-  doors: async () => (await import('./bench/doors.ts')).doors,
-  writes: async () => (await import('./bench/writes.ts')).writes,
-  processes: async () => (await import('./bench/processes.ts')).processes,
-  agents: async () => (await import('./bench/agents.ts')).agents,
-  http: async () => (await import('./bench/http.ts')).http,
-  peers: async () => (await import('./bench/peers.ts')).peers,
-  postgres: async () => (await import('./bench/postgres.ts')).postgres,
-  growth: async () => (await import('./bench/growth.ts')).growth,
+interface Part {
+  /** What it measures, for the help. */
+  about: string
+  load: () => Promise<(bench: Bench) => Promise<void>>
 }
+
+/** In this order: what is short comes first. */
+const PARTS: Record<string, Part> = {
+  starts: {
+    about: 'first list and first call over stdio, to an empty Node',
+    load: async () => (await import('./bench/starts.ts')).starts,
+  },
+  doors: {
+    about: 'common calls in process, over stdio and over HTTP',
+    load: async () => (await import('./bench/doors.ts')).doors,
+  },
+  writes: {
+    about: 'durable creates on SQLite, to a transaction each',
+    load: async () => (await import('./bench/writes.ts')).writes,
+  },
+  processes: {
+    about: '1, 2 and 4 processes that write to one SQLite file',
+    load: async () => (await import('./bench/processes.ts')).processes,
+  },
+  agents: {
+    about: '64 agents at once for a minute',
+    load: async () => (await import('./bench/agents.ts')).agents,
+  },
+  http: {
+    about: 'MCP over HTTP, to a bare handler and to the SDK’s stock server',
+    load: async () => (await import('./bench/http.ts')).http,
+  },
+  peers: {
+    about: 'four other task servers over stdio, side by side (fetched at the first run)',
+    load: async () => (await import('./bench/peers.ts')).peers,
+  },
+  postgres: {
+    about: 'one account to plain transactions; 1, 2 and 4 processes',
+    load: async () => (await import('./bench/postgres.ts')).postgres,
+  },
+  growth: {
+    about: '100 to 1,000,000 tasks in one account',
+    load: async () => (await import('./bench/growth.ts')).growth,
+  },
+}
+
+const HELP = `npm run bench [-- PART …] [--quick]
+
+All parts take about 25 minutes and write docs/bench.md; parts that are named, and --quick, only print. Leave the machine
+alone meanwhile.
+
+${Object.entries(PARTS)
+  .map(([name, { about }]) => `  ${name.padEnd(10)} ${about}`)
+  .join('\n')}`
 
 /** What runs in a process of its own. */
 const ROLES: Record<string, () => Promise<{ handlers(setup: never): Handlers | Promise<Handlers> }>> = {
@@ -38,13 +80,12 @@ if (first === '--role') {
 } else await main(process.argv.slice(2))
 
 async function main(args: readonly string[]): Promise<void> {
+  if (args.includes('--help')) return console.log(HELP)
   const quick = args.includes('--quick')
   const asked = args.filter((each) => each !== '--quick')
   const unknown = asked.filter((each) => !Object.hasOwn(PARTS, each))
   if (unknown.length > 0) {
-    console.error(
-      `There is no part ${unknown.map((each) => `"${each}"`).join(', ')}. Parts: ${Object.keys(PARTS).join(', ')}; and --quick.`,
-    )
+    console.error(`There is no part ${unknown.map((each) => `"${each}"`).join(', ')}.\n\n${HELP}`)
     process.exitCode = 2
     return
   }
@@ -57,7 +98,7 @@ async function main(args: readonly string[]): Promise<void> {
     })
   }
   try {
-    for (const [name, load] of Object.entries(PARTS)) {
+    for (const [name, { load }] of Object.entries(PARTS)) {
       if (asked.length > 0 && !asked.includes(name)) continue
       const began = performance.now()
       try {

@@ -38,7 +38,24 @@ export function ensureInstalled() {
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === lock) return
   console.error('Installing packages (on Node 20 the database driver may compile for a minute) …')
   run('npm', ['ci', '--no-audit', '--no-fund'], { stdio: ['ignore', 2, 2] })
+  ensureDriver()
   writeFileSync(stamp, lock)
+}
+
+/** The driver is optional, since newer Nodes bring SQLite: npm leaves it out without a word where it can't be built. */
+function ensureDriver() {
+  const own = (process.versions.sqlite ?? '0').split('.').map(Number)
+  const isNew = own[0] > 3 || (own[0] === 3 && (own[1] > 51 || (own[1] === 51 && own[2] >= 3)))
+  if (isNew) return
+  const opens = `new (require('better-sqlite3'))(':memory:').close()`
+  const { status, stderr } = spawnSync(process.execPath, ['-e', opens], { cwd: root, encoding: 'utf8' })
+  if (status === 0) return
+  console.error(`${stderr.trim()}
+
+The database driver better-sqlite3 could not be installed or built. Either use Node 22.23, 24 or newer, which need no
+driver; or give it what it is built with (on Debian: apt install build-essential python3; on macOS: xcode-select --install)
+and start again.`)
+  process.exit(1)
 }
 
 /** Builds when a source is newer than the build. */

@@ -11,6 +11,22 @@ describe('the settings', () => {
     expect(() => readConfig({ port: 'http' }, {})).toThrow('"http" is not a port.')
   })
 
+  it.each([
+    ['postgres://done@host', /names no database/],
+    ['postgres://done@host/', /names no database/],
+    ['mysql://host/done', /not the address of a PostgreSQL database/],
+    ['postgres://done:p#w@host/done', /%23|names no database/],
+  ])('take no DATABASE_URL such as %s', (url, said) => {
+    expect(() => readConfig({}, { DATABASE_URL: url })).toThrow(said)
+  })
+
+  it('take a beginning of roles’ names that PostgreSQL can keep', () => {
+    const env = { DATABASE_URL: 'postgres://done@host/done' }
+    expect(readConfig({}, { ...env, DONE_DATABASE_ROLES: 'team-a' }).rolePrefix).toBe('team-a')
+    for (const wrong of ['bad-name; x', 'x'.repeat(51)])
+      expect(() => readConfig({}, { ...env, DONE_DATABASE_ROLES: wrong })).toThrow(/DONE_DATABASE_ROLES/)
+  })
+
   it.each(['127.0.0.1', '127.1.2.3', '::1', 'localhost'])(
     'need no site where only this machine reaches %s',
     (host) => {

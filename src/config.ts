@@ -60,6 +60,16 @@ export function readConfig(flags: Flags, env: NodeJS.ProcessEnv): Config {
       'DATABASE_URL can’t be read. Write / # ? % and @ in its name and password as %2F %23 %3F %25 and %40.',
     )
   }
+  if (database && new URL(database).pathname.length < 2) {
+    throw new Error(
+      'DATABASE_URL names no database. Give one behind the host, as in postgres://user:password@host/database.',
+    )
+  }
+  if (rolePrefix && !/^[\w-]{1,50}$/.test(rolePrefix)) {
+    throw new Error(
+      `"${rolePrefix}" can’t be how the names of roles begin. Give DONE_DATABASE_ROLES 1 to 50 letters, digits, dashes and underscores.`,
+    )
+  }
   return {
     ...(database ? { database } : {}),
     ...(rolePrefix ? { rolePrefix } : {}),

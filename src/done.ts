@@ -18,6 +18,8 @@ export interface Done {
   /** When tokens were last used; every door that takes them tells it. */
   tokenUse: TokenUse
   outside: Outside
+  /** Answers reads that wait for something to happen with what there is: the process is about to end. */
+  stopWaiting(): void
   close(): Promise<void>
 }
 
@@ -32,6 +34,8 @@ export interface DoneOptions {
   sealKey?: string | undefined
   /** Where people open Done; a function, since a server may learn its port when it listens. */
   site: () => string
+  /** Refuses where there are no data yet, in place of beginning some. */
+  existing?: boolean
   /** Milliseconds since the epoch; the machine's clock by default. */
   clock?: () => number
 }
@@ -44,19 +48,22 @@ export async function openDone(options: DoneOptions): Promise<Done> {
     rolePrefix: options.rolePrefix,
     site: options.site,
     ...(options.clock ? { clock: options.clock } : {}),
+    ...(options.existing ? { existing: true } : {}),
     randomId: randomUUID,
     sealFor: (isNew) => sealBy(sealKey(options.dataDir, options.sealKey, isNew)),
   })
   const access = accessLog(store)
   const uses = tokenUse(store)
   const outside = outsideOf(options.dataDir)
-  const call = callWith({ store, outside, access })
+  const ending = new AbortController()
+  const call = callWith({ store, outside, access, ending: ending.signal })
   return {
     store,
     call,
     access,
     tokenUse: uses,
     outside,
+    stopWaiting: () => ending.abort(),
     async close() {
       await access.flush()
       await uses.flush()

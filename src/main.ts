@@ -41,7 +41,7 @@ if (['help', '--help', '-h'].includes(command) || args.includes('--help')) {
 function inWords(error: unknown): string {
   const { code, message, path, port } = error as NodeJS.ErrnoException & { port?: number }
   const meanings: Record<string, string> = {
-    EADDRINUSE: `Port ${port} is taken by another program. Give another with --port.`,
+    EADDRINUSE: `Port ${port} is taken, by another program or another Done. Give another with --port.`,
     EACCES: `${path ?? 'The data folder'} can’t be opened by this user.`,
     EPERM: `${path ?? 'The data folder'} can’t be opened by this user.`,
     EROFS: `${path ?? 'The data folder'} is read-only.`,

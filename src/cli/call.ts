@@ -1,10 +1,10 @@
-import { openDone } from '../done.ts'
 import { AppError, tellRefusal } from '../model/error.ts'
 import { toolNamed } from '../tools/effects.ts'
 import { schemaOf } from '../tools/parse.ts'
 import { textOf } from '../tools/text.ts'
 import { localAgent } from './agent.ts'
 import { settings } from './options.ts'
+import { openHere } from './place.ts'
 
 /** `donectl call`: a tool, on the data folder itself. Arguments are flags, or one JSON object. */
 export async function run(args: string[]): Promise<number> {
@@ -14,7 +14,7 @@ export async function run(args: string[]): Promise<number> {
     return 2
   }
   const config = settings(data === undefined ? {} : { data })
-  const done = await openDone({ ...config, site: () => config.site })
+  const done = await openHere(config)
   try {
     const actor = await localAgent(done, config, process.env.DONE_TOKEN)
     const output = await done.call(actor, tool, input)

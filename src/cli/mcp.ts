@@ -14,13 +14,13 @@ export async function run(args: string[]): Promise<number> {
     ...(token === undefined ? { scopes: ['read', 'write'] as const } : {}),
     toolFile: async () => (await import('../mcp/built-list.ts')).BUILT_LIST,
     connect: async () => {
-      const [{ openDone }, { localAgent }, { actorOfToken }, { startJobs }] = await Promise.all([
-        import('../done.ts'),
+      const [{ openHere }, { localAgent }, { actorOfToken }, { startJobs }] = await Promise.all([
+        import('./place.ts'),
         import('./agent.ts'),
         import('../auth/actor.ts'),
         import('../jobs/poller.ts'),
       ])
-      const done = await openDone({ ...config, site: () => config.site })
+      const done = await openHere(config)
       const actor = await localAgent(done, config, token)
       const jobs = startJobs(done)
       return {

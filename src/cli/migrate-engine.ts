@@ -7,6 +7,7 @@ import { type MoveOptions, type MoveStep, moveEngine } from '../store/move.ts'
 import { systemActor } from '../tools/access.ts'
 import { addressOfServer } from './address.ts'
 import { readFlags } from './options.ts'
+import { markBack, markMoved } from './place.ts'
 
 /**
  * `donectl migrate-engine`: moves all data between the embedded database of the data folder and the PostgreSQL database of
@@ -29,7 +30,7 @@ export async function run(args: string[]): Promise<undefined> {
   console.log(
     `Moving from ${placeOf(to === 'postgres' ? 'embedded' : 'postgres', config)} to ${placeOf(to, config)}. Every server and donectl mcp on them must be stopped.\n`,
   )
-  const { rows, tables } = await moveEngine({
+  const { rows, tables, leftAtWork } = await moveEngine({
     to,
     dir: dataDir,
     database,
@@ -38,9 +39,16 @@ export async function run(args: string[]): Promise<undefined> {
     actorOf: systemActor,
     tell: printer(),
   })
+  if (to === 'postgres') markMoved(dataDir, database)
+  else markBack(dataDir)
   console.log(
     `\nMoved. All ${numbered(rows, 'row')} of ${tables} tables were read back from both sides and are the same, and every sign-off holds.\n\n${nextSteps(to, config)}`,
   )
+  if (leftAtWork) {
+    console.log(
+      `\nA Done is still connected to ${placeOf(to === 'postgres' ? 'embedded' : 'postgres', config)}. What it writes from now on is not moved: stop it.`,
+    )
+  }
   return undefined
 }
 
@@ -95,6 +103,6 @@ const numbered = (count: number, word: string): string =>
 function nextSteps(to: MoveOptions['to'], { dataDir, sealKey: given }: Config): string {
   const key = `DONE_SEAL_KEY, or seal.key in the data folder of each`
   return to === 'postgres'
-    ? `Next: start the servers with DATABASE_URL set. Every process needs the same key: ${key}.\nThe folder ${dataDir} stays as it is: keep seal.key, and done.db until you are sure. Start nothing without DATABASE_URL on it.`
+    ? `Next: start the servers with DATABASE_URL set. Every process needs the same key: ${key}.\nThe folder ${dataDir} stays as it is: keep seal.key, and done.db until you are sure. Without DATABASE_URL nothing starts on it.`
     : `Next: take DATABASE_URL out of the environment and start the server with --data ${dataDir}${given === undefined ? '' : ', with DONE_SEAL_KEY as it is now'}.\nThe database on PostgreSQL stays as it is until you drop it. Start nothing on it.`
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { actorOfToken } from '../auth/actor.ts'
 import { ensureAccount, issueSignInLink, LINK_MS } from '../auth/console.ts'
 import { type Config, isLoopback, readConfig } from '../config.ts'
-import { type Done, openDone } from '../done.ts'
+import type { Done } from '../done.ts'
 import { serveHttp } from '../http/server.ts'
 import { startJobs } from '../jobs/poller.ts'
 import { mcpHttp } from '../mcp/http.ts'
@@ -12,6 +12,7 @@ import { accountNumbers, reopenUnsigned, unsignedClosings } from '../store/verif
 import { systemActor } from '../tools/access.ts'
 import { leaveAddress } from './address.ts'
 import { readFlags } from './options.ts'
+import { openHere, placeOf } from './place.ts'
 
 /** Where the sign-in link is left when nobody looks at a terminal. */
 const LINK_FILE = 'sign-in-link.txt'
@@ -23,7 +24,7 @@ export async function run(args: string[]): Promise<undefined> {
   let site = config.site
   // With a database elsewhere the folder may not be there yet; the address and the sign-in link are left in it.
   mkdirSync(config.dataDir, { recursive: true, mode: 0o700 })
-  const done = await openDone({ ...config, site: () => site })
+  const done = await openHere(config, { site: () => site })
   const account = await ensureAccount(done.store, config)
   await mendClosings(done)
   const own = new URL(site).hostname
@@ -53,6 +54,7 @@ export async function run(args: string[]): Promise<undefined> {
 
   const stop = async () => {
     takeAddressAway()
+    done.stopWaiting()
     mcp.close()
     await server.close()
     await jobs.stop()
@@ -91,14 +93,14 @@ function welcome(site: string, config: Config, link: string): string {
 Done runs at       ${site}
 Sign in            ${link}
                    (once, within ${LINK_MS / 60_000} minutes; another: node ${program} signin-link --data ${data})
-Data               ${config.database === undefined ? data : `${databaseOf(config.database)} (its key and links: ${data})`}
+Data               ${config.database === undefined ? data : `PostgreSQL ${placeOf(config.database)} (its key and links: ${data})`}
 
 Paste into a host (Claude Desktop, Cursor and others):
 
 ${config.database === undefined ? overStdio(program, data) : overHttp(site)}
 Over HTTP:         ${site}/mcp with a token from
                    node ${program} token create --name scout --scope write --data ${data}
-`
+${config.database === undefined ? '' : '                   (each command needs DATABASE_URL as this one has it)\n'}`
 }
 
 function overStdio(program: string | undefined, data: string): string {
@@ -115,10 +117,4 @@ function overHttp(site: string): string {
   return `${JSON.stringify(hosts, null, 2)}
 
 Claude Code:       claude mcp add --transport http done ${site}/mcp --header "Authorization: Bearer TOKEN"`
-}
-
-/** Where a database is, without who opens it. */
-function databaseOf(address: string): string {
-  const { host, pathname } = new URL(address)
-  return `PostgreSQL ${host}${pathname}`
 }

@@ -1,13 +1,13 @@
 import { ensureAccount, issueSignInLink, LINK_MS } from '../auth/console.ts'
-import { openDone } from '../done.ts'
 import { addressOfServer } from './address.ts'
 import { readFlags, settings } from './options.ts'
+import { openHere } from './place.ts'
 
 /** `donectl signin-link`: whoever has the console of the host can sign the owner in; see "Honest limit" in the docs. */
 export async function run(args: string[]): Promise<number> {
   const { flags } = readFlags(args, ['data'])
   const config = settings(flags)
-  const done = await openDone({ ...config, site: () => config.site })
+  const done = await openHere(config)
   try {
     const account = await ensureAccount(done.store, config)
     console.log(config.site + (await issueSignInLink(done.store, account)))

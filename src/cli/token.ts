@@ -1,8 +1,8 @@
 import { ensureAccount, issueToken } from '../auth/console.ts'
-import { openDone } from '../done.ts'
 import { parseId } from '../model/id.ts'
 import { readPresets } from '../tools/presets.ts'
 import { readFlags, settings } from './options.ts'
+import { openHere } from './place.ts'
 
 /** `donectl token create`: prints the token alone, so that a script can take it. */
 export async function run(args: string[]): Promise<number> {
@@ -23,7 +23,7 @@ export async function run(args: string[]): Promise<number> {
   const config = settings(flags)
   const presets = readPresets(flags.tools)
   const projects = flags.projects?.split(',').map((id) => parseId(id, 'project').number)
-  const done = await openDone({ ...config, site: () => config.site })
+  const done = await openHere(config)
   try {
     const account = await ensureAccount(done.store, config)
     const token = await issueToken(done.store, account, flags.name, {

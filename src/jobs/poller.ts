@@ -1,3 +1,4 @@
+import { AppError } from '../model/error.ts'
 import type { Store } from '../store/store.ts'
 import { expire } from './expiry.ts'
 import { sweep } from './lease-sweep.ts'
@@ -81,5 +82,6 @@ export function startJobs(deps: JobDeps, options: JobOptions = {}): Jobs {
 
 /** On stderr, since stdout belongs to the protocol where Done runs on stdio. */
 function report(job: string, error: unknown): void {
-  console.error(`The job "${job}" failed and will be tried again:`, error)
+  const said = error instanceof AppError ? error.message : error
+  console.error(`The job "${job}" failed and will be tried again:`, said)
 }

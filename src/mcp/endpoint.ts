@@ -72,9 +72,11 @@ export function endpointOf({ gate, direct, other }: Ways): Endpoint {
   })
 }
 
+/** What went wrong before a request was read, so that it has no id here. A database that is away comes back. */
 function fault(error: unknown): Answer {
-  const { message } = explained(error)
-  return json(JSON.stringify({ jsonrpc: '2.0', error: { code: -32603, message }, id: null }), 500)
+  const { message, ...data } = explained(error)
+  const status = data.code === 'unavailable' ? 503 : 500
+  return json(JSON.stringify({ jsonrpc: '2.0', error: { code: -32603, message, data }, id: null }), status)
 }
 
 function askedByWeb(request: Request): Asked {

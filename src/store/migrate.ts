@@ -58,6 +58,11 @@ export function unfinishedMove(to: 'postgres' | 'embedded', place: string): Erro
   )
 }
 
+/** For who looks after data, and must not begin some by a slip of the pen. */
+export function noData(place: string): Error {
+  return new Error(`${place} holds no data of Done. Name where they are, or begin some with donectl serve.`)
+}
+
 /** Gate G8: the text of every table, index and trigger must be the built one, or the server does not start. */
 export function verifySchema(db: SqliteConnection): void {
   const expected = builtSchema()

@@ -5,7 +5,7 @@ import type { MoveOptions } from './move.ts'
 import { type Reading, textsOfDocuments } from './move-reading.ts'
 import type { MoveRow, MoveSource, MoveTable, Rows } from './move-table.ts'
 import { queriesOn } from './postgres-connect.ts'
-import { SCHEMA } from './postgres-schema.ts'
+import { type Roles, SCHEMA } from './postgres-schema.ts'
 import { connect, refuseOther, rolesOf, verifyKey, verifySchema, versionOf } from './postgres-setup.ts'
 import { TABLES } from './tables.ts'
 
@@ -27,7 +27,7 @@ export async function openPostgresSource(
 ): Promise<MoveSource> {
   const client = await connectForMove(options.database)
   try {
-    await verifySource(client, options)
+    const roles = await verifySource(client, options)
     await client.query('SET default_transaction_read_only = on')
     const { rows } = await client.query<{ identity: string }>(
       `SELECT key_check || ' ' || COALESCE((SELECT MIN(created_at) FROM accounts), 0) AS identity FROM installation`,
@@ -38,6 +38,7 @@ export async function openPostgresSource(
       rows: (table) => snapshot(client, rowsOf(client, table)),
       textsOf: (documents) => textsOfDocuments(reading, documents),
       stamp: () => stampOf(client),
+      isAtWork: () => isAtWork(client, roles),
       close: () => client.end(),
     }
   } catch (error) {
@@ -49,7 +50,7 @@ export async function openPostgresSource(
 async function verifySource(
   client: pg.Client,
   { seal, rolePrefix }: Pick<MoveOptions, 'seal' | 'rolePrefix'>,
-): Promise<void> {
+): Promise<Roles> {
   await client.query('BEGIN')
   await refuseOther(client)
   const version = await versionOf(client)
@@ -60,8 +61,19 @@ async function verifySource(
     )
   }
   await verifyKey(client, seal('the key of this file'))
-  await verifySchema(client, await rolesOf(client, rolePrefix))
+  const roles = await rolesOf(client, rolePrefix, true)
+  await verifySchema(client, roles)
   await client.query('ROLLBACK')
+  return roles
+}
+
+/** Whoever works on a database has a connection by which it hears of changes. */
+async function isAtWork(client: pg.Client, roles: Roles): Promise<boolean> {
+  const { rows } = await client.query(
+    'SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND usename = ANY ($1) LIMIT 1',
+    [Object.values(roles)],
+  )
+  return rows.length > 0
 }
 
 export const readingOf = (

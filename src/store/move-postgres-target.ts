@@ -7,7 +7,16 @@ import { connectForMove, readingOf, rowsOf, snapshot } from './move-postgres-sou
 import { unsignedIn } from './move-reading.ts'
 import type { MoveRow, MoveTable, MoveTarget } from './move-table.ts'
 import { SCHEMA, tablesOf, wallsOf } from './postgres-schema.ts'
-import { makeRoles, nameVersion, refuseOther, rolesOf, SETUP_LOCK, verifySchema } from './postgres-setup.ts'
+import {
+  makeRoles,
+  makeSchema,
+  nameVersion,
+  refuseOther,
+  rolesOf,
+  SETUP_LOCK,
+  tryRole,
+  verifySchema,
+} from './postgres-setup.ts'
 import { own } from './search-index.ts'
 import { TABLES } from './tables.ts'
 
@@ -92,8 +101,9 @@ async function prepareTarget(client: pg.Client, options: Options, identity: stri
   // They are made at the end; that the owner may not is better known before everything is copied.
   await client.query('SAVEPOINT roles')
   const roles = await rolesOf(client, options.rolePrefix)
-  await makeRoles(client, roles, passwordBy(options.seal))
+  const unchanged = await makeRoles(client, roles, passwordBy(options.seal))
   await client.query('ROLLBACK TO roles')
+  for (const role of unchanged) await tryRole(options.database, role, passwordBy(options.seal)(role))
 }
 
 async function refuseOtherMove(client: pg.Client, identity: string): Promise<void> {
@@ -107,7 +117,7 @@ async function refuseOtherMove(client: pg.Client, identity: string): Promise<voi
 }
 
 async function makeTables(client: pg.Client, identity: string): Promise<void> {
-  await client.query(`CREATE SCHEMA ${SCHEMA}`)
+  await makeSchema(client)
   await client.query(tablesOf(MIGRATIONS))
   // Built when all rows are there, which takes a fraction of the time.
   for (const { table, name } of await references(client, SCHEMA))

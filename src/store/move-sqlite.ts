@@ -42,6 +42,7 @@ export async function openSqliteSource(options: Options): Promise<MoveSource> {
       textsOf: (documents) => textsOfDocuments(reading, documents),
       // It changes with every commit of another connection, and this one makes none.
       stamp: async () => String(db.value('PRAGMA data_version')),
+      isAtWork: async () => false,
       close: async () => db.close(),
     }
   } catch (error) {

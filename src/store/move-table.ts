@@ -31,6 +31,8 @@ export interface MoveSource {
   textsOf(documents: readonly MoveRow[]): Promise<ReadonlyMap<number, string>>
   /** Changes with every commit of anybody's. */
   stamp(): Promise<string>
+  /** Whether a Done is connected, idle as it may be. A file does not tell. */
+  isAtWork(): Promise<boolean>
   close(): Promise<void>
 }
 

@@ -45,6 +45,8 @@ export interface MoveStep {
 export interface Moved {
   tables: number
   rows: number
+  /** A Done is still connected to what was moved from: what it writes from now on stays there. */
+  leftAtWork: boolean
 }
 
 /**
@@ -103,7 +105,7 @@ async function moveAll(source: MoveSource, target: MoveTarget, options: MoveOpti
       `The move was given up: ${fault}. Everything that was moved is removed again, and the data are where they were.`,
     )
   }
-  return { tables: tables.length, rows }
+  return { tables: tables.length, rows, leftAtWork: await source.isAtWork() }
 }
 
 /**

@@ -22,13 +22,14 @@ const POOL = { read: 8, app: 8, people: 2 } as const
  */
 export async function openPostgresEngine(
   url: string,
-  options: Pick<StoreOptions, 'randomId' | 'writeWaitMs' | 'sealFor' | 'rolePrefix'>,
+  options: Pick<StoreOptions, 'randomId' | 'writeWaitMs' | 'sealFor' | 'rolePrefix' | 'existing'>,
 ): Promise<{ engine: Engine; seal: Ready['seal'] }> {
   const waitMs = options.writeWaitMs ?? 10_000
   const { roles, passwordOf, seal } = await setUp({
     url,
     prefix: options.rolePrefix,
     sealFor: options.sealFor,
+    existing: options.existing ?? false,
     waitMs,
   })
   const as = (role: string) => optionsFor(url, { name: role, password: passwordOf(role) })
@@ -156,6 +157,7 @@ function eventsIn(read: Engine['read']): EventSource {
 function unreadable(cause: unknown): AppError {
   const error = new AppError('unavailable', 'The database can’t be reached.', {
     retry: true,
+    written: false,
     next: 'Send the same call again in a moment.',
   })
   error.cause = cause

@@ -1,6 +1,7 @@
 import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto'
 import pg from 'pg'
-import { MIGRATIONS, MOVE_MARK, unfinishedMove } from './migrate.ts'
+import { AppError } from '../model/error.ts'
+import { MIGRATIONS, MOVE_MARK, noData, unfinishedMove } from './migrate.ts'
 import { isLost, optionsFor, ROLE_SETTINGS } from './postgres-connect.ts'
 import { DESCRIBE, type Roles, SCHEMA, tablesOf, wallsOf } from './postgres-schema.ts'
 
@@ -17,6 +18,8 @@ export interface Setup {
   prefix?: string | undefined
   /** The key's holder, told whether the database is new; throws where a database has a key that is not here. */
   sealFor: (isNew: boolean) => (text: string) => string
+  /** Refuses a database without data, in place of beginning some. */
+  existing: boolean
   /** How long a server that does not answer is waited for, in milliseconds. */
   waitMs: number
 }
@@ -33,6 +36,20 @@ export interface Ready {
  * Done works from then on. Refuses a newer or an altered schema and another key. Safe when several processes start at once.
  */
 export async function setUp(setup: Setup): Promise<Ready> {
+  const until = performance.now() + setup.waitMs
+  for (;;) {
+    try {
+      return await setUpOnce(setup)
+    } catch (error) {
+      // Nothing of a transaction that broke is left.
+      if (!isLost(error)) throw error
+      if (performance.now() > until) throw inWords(error)
+      await new Promise((resolve) => setTimeout(resolve, 100))
+    }
+  }
+}
+
+async function setUpOnce(setup: Setup): Promise<Ready> {
   const client = await connect(setup)
   try {
     await client.query('BEGIN')
@@ -44,13 +61,14 @@ export async function setUp(setup: Setup): Promise<Ready> {
         `The data were written by a newer Done (schema ${found}; this program knows ${MIGRATIONS.length}). Update this program.`,
       )
     }
+    if (found === 0 && setup.existing) throw noData('The database that DATABASE_URL names')
     const seal = setup.sealFor(found === 0)
     const check = seal('the key of this file')
     if (found > 0) await verifyKey(client, check)
-    const roles = await rolesOf(client, setup.prefix)
+    const roles = await rolesOf(client, setup.prefix, found > 0)
     const passwordOf = (role: string) => seal(`password of ${role}`)
     await makeRoles(client, roles, passwordOf, found === 0)
-    if (found === 0) await client.query(`CREATE SCHEMA ${SCHEMA}`)
+    if (found === 0) await makeSchema(client)
     await client.query(`SET LOCAL search_path = ${SCHEMA}`)
     if (found < MIGRATIONS.length) await migrate(client, found, roles, check)
     await verifySchema(client, roles)
@@ -66,23 +84,45 @@ export async function setUp(setup: Setup): Promise<Ready> {
 export async function connect({ url, waitMs }: Pick<Setup, 'url' | 'waitMs'>): Promise<pg.Client> {
   const until = performance.now() + waitMs
   for (;;) {
-    const client = new pg.Client(optionsFor(url))
-    client.on('error', () => {})
+    let client: pg.Client | undefined
     try {
+      // Reads the files of certificates that the address names.
+      client = new pg.Client(optionsFor(url))
+      client.on('error', () => {})
       await client.connect()
       return client
     } catch (error) {
-      await client.end().catch(() => {})
+      await client?.end().catch(() => {})
       if (!isLost(error) || performance.now() > until) throw inWords(error)
       await new Promise((resolve) => setTimeout(resolve, 100))
     }
   }
 }
 
-/** The address holds a password, so it is not repeated. */
+/** The address holds a password, so it is not repeated. A server that is away for a while may be there at the next call. */
 function inWords(error: unknown): Error {
-  const { message } = error as Error
-  return new Error(`The database that DATABASE_URL names can’t be opened: ${message}`, { cause: error })
+  const said = `The database that DATABASE_URL names can’t be opened: ${(error as Error).message}`
+  if (!isLost(error)) return new Error(said, { cause: error })
+  const away = new AppError('unavailable', said, {
+    retry: true,
+    written: false,
+    next: 'See that PostgreSQL runs and can be reached, and send the same call again.',
+  })
+  away.cause = error
+  return away
+}
+
+/** Makes the schema of a new database. */
+export async function makeSchema(client: pg.Client): Promise<void> {
+  try {
+    await client.query(`CREATE SCHEMA ${SCHEMA}`)
+  } catch (error) {
+    if ((error as { code?: string }).code !== '42501') throw error
+    throw new Error(
+      'The role in DATABASE_URL may not make a schema in the database. Make it the owner: ALTER DATABASE … OWNER TO ….',
+      { cause: error },
+    )
+  }
 }
 
 /** Throws on a server that is too old, and on a database that can't keep every text. */
@@ -128,11 +168,35 @@ export async function verifyKey(client: pg.Client, check: string): Promise<void>
   )
 }
 
-/** Role names, at most 63 bytes as PostgreSQL keeps them; by default they begin with the database's name. */
-export async function rolesOf(client: pg.Client, prefix: string | undefined): Promise<Roles> {
+/**
+ * Role names, at most 63 bytes as PostgreSQL keeps them. They begin with the prefix, by default `done_` and the database's
+ * name; where there are data, as these say themselves, since a dump can be restored under any name. Throws where the prefix
+ * is another one.
+ */
+export async function rolesOf(
+  client: pg.Client,
+  prefix: string | undefined,
+  hasData = false,
+): Promise<Roles> {
   const { rows } = await client.query<{ name: string }>('SELECT current_database() AS name')
-  const begin = firstBytes(prefix ?? `done_${rows[0]!.name}`, 50)
+  const given = prefix === undefined ? undefined : firstBytes(prefix, 50)
+  const known = hasData ? await prefixOf(client) : undefined
+  if (given !== undefined && known !== undefined && given !== known) {
+    throw new Error(
+      `The roles of this database begin with ${known}, and DONE_DATABASE_ROLES says ${given}. Set it to ${known}, or leave it out.`,
+    )
+  }
+  const begin = given ?? known ?? firstBytes(`done_${rows[0]!.name}`, 50)
   return { app: `${begin}_app`, people: `${begin}_people`, read: `${begin}_read` }
+}
+
+/** How the names of the roles begin that the walls of a database speak of; undefined where its functions were altered. */
+async function prefixOf(client: pg.Client): Promise<string | undefined> {
+  const { rows } = await client.query<{ body: string | null }>(
+    'SELECT pg_get_function_sqlbody(to_regproc($1)::oid) AS body',
+    [`${SCHEMA}.done_actor`],
+  )
+  return /= '(.*)_people'/.exec(rows[0]?.body ?? '')?.[1]?.replaceAll("''", "'")
 }
 
 /** The beginning of a name, in at most so many bytes of UTF-8 and without half a character. */
@@ -159,38 +223,44 @@ function verifierOf(password: string): string {
 
 /**
  * Makes the three roles where they are missing. Those that are left of an older database get this one's passwords, where the
- * owner may give them. Throws where it may make none, and where one of them may do too much.
+ * owner may give them; returns those whose password it may not change. Throws where it may make none, and where one of them
+ * may do too much.
  */
 export async function makeRoles(
   client: pg.Client,
   roles: Roles,
   passwordOf: (role: string) => string,
   isNew = true,
-): Promise<void> {
+): Promise<string[]> {
   const names = Object.values(roles)
   const { rows } = await client.query<{ rolname: string }>(
     'SELECT rolname FROM pg_roles WHERE rolname = ANY ($1)',
     [names],
   )
   const there = new Set(rows.map(({ rolname }) => rolname))
+  const unchanged: string[] = []
   for (const role of names) {
     if (there.has(role) && !isNew) continue
     const name = client.escapeIdentifier(role)
-    const verb = there.has(role) ? 'ALTER' : 'CREATE'
+    const password = client.escapeLiteral(verifierOf(passwordOf(role)))
+    // Of a role that is there only a superuser may say what it is not; below it is looked at.
+    const how = there.has(role)
+      ? `ALTER ROLE ${name} LOGIN`
+      : `CREATE ROLE ${name} LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOINHERIT`
     await client.query('SAVEPOINT role')
     try {
-      await client.query(
-        `${verb} ROLE ${name} LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOINHERIT PASSWORD ${client.escapeLiteral(verifierOf(passwordOf(role)))}`,
-      )
+      await client.query(`${how} PASSWORD ${password}`)
       for (const setting of ROLE_SETTINGS) await client.query(`ALTER ROLE ${name} SET ${setting}`)
       if (role === roles.read) await client.query(`ALTER ROLE ${name} SET default_transaction_read_only = on`)
     } catch (error) {
       if ((error as { code?: string }).code !== '42501') throw error
       await client.query('ROLLBACK TO role')
-      // Made by somebody who gave them the right passwords, as is to be hoped: the first connection will show.
-      if (there.has(role)) continue
+      if (there.has(role)) {
+        unchanged.push(role)
+        continue
+      }
       throw new Error(
-        `The role in DATABASE_URL may not make roles, and Done works under three of its own (${names.join(', ')}). Let it, with ALTER ROLE … CREATEROLE.`,
+        `The role in DATABASE_URL may not make roles, and Done works under three of its own (${names.join(', ')}). Let it, with ALTER ROLE … CREATEROLE, or have them made (docs/scale-out.md, "Without CREATEROLE").`,
         { cause: error },
       )
     }
@@ -205,10 +275,11 @@ export async function makeRoles(
       `The role ${unsafe[0]!.rolname} may do more than Done gave it, so the gate would not hold. Take it out of other roles and take SUPERUSER, BYPASSRLS and CREATEROLE from it.`,
     )
   }
+  return unchanged
 }
 
-/** Roles outlive databases: one that an older key made has that key's password. */
-async function tryRole(url: string, name: string, password: string): Promise<void> {
+/** Roles outlive databases: one that an older key made has that key's password. Throws where it is not the one of this key. */
+export async function tryRole(url: string, name: string, password: string): Promise<void> {
   const client = new pg.Client(optionsFor(url, { name, password }))
   client.on('error', () => {})
   try {
@@ -216,7 +287,7 @@ async function tryRole(url: string, name: string, password: string): Promise<voi
   } catch (error) {
     if ((error as { code?: string }).code !== '28P01') throw inWords(error)
     throw new Error(
-      `The role ${name} has another password than the one made from this key. Where no other installation uses the role, drop it and its two siblings, or give them new passwords (docs/scale-out.md, "Without CREATEROLE"); else set DONE_DATABASE_ROLES.`,
+      `The role ${name} has another password than the one made from this key. Where no other installation uses the role, have a superuser give it and its two siblings new ones (docs/scale-out.md, "Without CREATEROLE"); else set DONE_DATABASE_ROLES to another beginning of names.`,
       { cause: error },
     )
   } finally {

@@ -127,6 +127,41 @@ describe.skipIf(!onPostgres())('a database that was altered', () => {
     await dropDatabase(database)
   })
 
+  it('opens by the roles that its walls speak of, under whatever name it was restored, and by no other', async () => {
+    const { rolePrefix, ...database } = await newDatabase()
+    const done = await openDone({ dataDir: '.', ...database, site: () => '' })
+    await done.close()
+    const opened = openDone({ dataDir: '.', ...database, rolePrefix: 'others', site: () => '' })
+    await expect(opened).rejects.toThrow(`The roles of this database begin with ${rolePrefix}`)
+    await dropDatabase(database)
+  })
+
+  it('gives roles that an older database left its own passwords, also without a superuser', async () => {
+    const { database } = await newDatabase()
+    const name = `owner_${Date.now()}`
+    await asAdmin(database!, `CREATE ROLE ${name} LOGIN CREATEROLE PASSWORD 'x'`)
+    const address = new URL(database!)
+    Object.assign(address, { username: name, password: 'x', pathname: `/${name}` })
+    for (const key of ['ab', 'cd']) {
+      await asAdmin(database!, `CREATE DATABASE ${name} OWNER ${name} TEMPLATE template0`)
+      const options = { database: address.href, rolePrefix: name, sealKey: key.repeat(32) }
+      const done = await openDone({ dataDir: '.', ...options, site: () => '' })
+      await done.close()
+      await asAdmin(database!, `DROP DATABASE ${name} WITH (FORCE)`)
+    }
+    await dropDatabase({ database })
+  })
+
+  it('begins nothing where data are only looked after', async () => {
+    const { database } = await newDatabase()
+    await asAdmin(database!, 'DROP SCHEMA done CASCADE')
+    const options = { ...(await newDatabase()), database: database!, existing: true }
+    const opened = openDone({ dataDir: '.', ...options, site: () => '' })
+    await expect(opened).rejects.toThrow(/holds no data of Done/)
+    expect(await asAdmin(database!, `SELECT to_regnamespace('done') AS there`)).toEqual([[{ there: null }]])
+    await dropDatabase({ database })
+  })
+
   it('nor by another key', async () => {
     const database = await newDatabase()
     const opened = openDone({ dataDir: '.', ...database, sealKey: 'cd'.repeat(32), site: () => '' })

@@ -6,7 +6,7 @@ import { SQLITE } from './dialect.ts'
 import type { Engine, Queries, Result } from './engine.ts'
 import { type EventFeed, type EventSource, eventFeed } from './feed.ts'
 import { groupCommit } from './group-commit.ts'
-import { migrate, verifySchema } from './migrate.ts'
+import { migrate, noData, verifySchema } from './migrate.ts'
 import { openNumbers } from './numbers.ts'
 import { writeQueue } from './queue.ts'
 import { openSqlite, type SqliteConnection } from './sqlite.ts'
@@ -23,7 +23,9 @@ export function openSqliteEngine(
   options: StoreOptions,
   now: number,
 ): { engine: Engine; seal: (text: string) => string } {
-  const seal = options.sealFor(!existsSync(join(options.dir, 'done.db')))
+  const isNew = !existsSync(join(options.dir, 'done.db'))
+  if (isNew && options.existing) throw noData(options.dir)
+  const seal = options.sealFor(isNew)
   const path = prepareFile(options.dir)
   const writer = openWriter(path, now, seal)
   const reader = openSqlite(path, 'read')

@@ -51,6 +51,8 @@ export interface StoreOptions {
   sealFor: (isNew: boolean) => (text: string) => string
   /** Where people open Done, for addresses in answers. */
   site: () => string
+  /** Refuses where there are no data yet, in place of beginning some. */
+  existing?: boolean
   /** How long a write waits for other processes before it is refused, in milliseconds. */
   writeWaitMs?: number
 }

@@ -21,7 +21,13 @@ export async function accountNumbers(tx: ReadTx): Promise<number[]> {
  * past the program (gate G8, way 28). Looks at every closed task of the account.
  */
 export async function unsignedClosings(tx: ReadTx): Promise<Row<'tasks'>[]> {
-  const found: Row<'tasks'>[] = []
+  return (await checkClosings(tx)).unsigned
+}
+
+/** {@link unsignedClosings}, and how many closed tasks needed a person. */
+export async function checkClosings(tx: ReadTx): Promise<{ gated: number; unsigned: Row<'tasks'>[] }> {
+  const unsigned: Row<'tasks'>[] = []
+  let gated = 0
   for (let after = 0; ; ) {
     const tasks = await sqlOf(tx)
       .selectFrom('tasks')
@@ -33,8 +39,9 @@ export async function unsignedClosings(tx: ReadTx): Promise<Row<'tasks'>[]> {
       .orderBy('id')
       .limit(CHUNK)
       .execute()
-    for (const task of tasks) if (!(await isSigned(tx, task))) found.push(task)
-    if (tasks.length < CHUNK) return found
+    for (const task of tasks) if (!(await isSigned(tx, task))) unsigned.push(task)
+    gated += tasks.length
+    if (tasks.length < CHUNK) return { gated, unsigned }
     after = tasks.at(-1)!.id
   }
 }

@@ -32,6 +32,8 @@ export interface Deps {
   store: Store
   outside: Outside
   access: AccessLog
+  /** Aborted when the process is about to end: nobody waits any longer for something to happen. */
+  ending?: AbortSignal | undefined
 }
 
 type Run<Tx> = (tx: Tx, input: Output) => Promise<Output>
@@ -45,7 +47,10 @@ export interface Callable {
 
 const TOOLS: Callable = { toolNamed, guard }
 
-export function callWith({ store, outside, access }: Deps, { toolNamed, guard }: Callable = TOOLS): Call {
+export function callWith(
+  { store, outside, access, ending }: Deps,
+  { toolNamed, guard }: Callable = TOOLS,
+): Call {
   return async (actor, name, raw, connection = {}) => {
     try {
       guard(actor, name, connection.presets)
@@ -93,7 +98,8 @@ export function callWith({ store, outside, access }: Deps, { toolNamed, guard }:
     const seconds = Number(input.wait_seconds ?? 0)
     if (!tool.pending || seconds <= 0) return once()
     // Watching begins before the first look, so that no commit falls between the two.
-    const commits = await watchCommits(store, actor.account, seconds * 1000, connection.signal)
+    const signals = [connection.signal, ending].filter((signal) => signal !== undefined)
+    const commits = await watchCommits(store, actor.account, seconds * 1000, AbortSignal.any(signals))
     try {
       let output = await once()
       while (tool.pending(output) && (await commits.next())) output = await once()
@@ -156,7 +162,7 @@ async function asWrite(
 }
 
 /** Tells of commits in an account: `next` is true when there was one since the last look, false when the time is up. */
-async function watchCommits(store: Store, account: number, ms: number, signal: AbortSignal | undefined) {
+async function watchCommits(store: Store, account: number, ms: number, signal: AbortSignal) {
   let seen = false
   let over = false
   let wake = () => {}
@@ -169,8 +175,8 @@ async function watchCommits(store: Store, account: number, ms: number, signal: A
     wake()
   })
   const timer = setTimeout(end, ms)
-  signal?.addEventListener('abort', end)
-  if (signal?.aborted) over = true
+  signal.addEventListener('abort', end)
+  if (signal.aborted) over = true
   return {
     async next(): Promise<boolean> {
       if (!seen && !over)
@@ -183,7 +189,7 @@ async function watchCommits(store: Store, account: number, ms: number, signal: A
     },
     stop(): void {
       clearTimeout(timer)
-      signal?.removeEventListener('abort', end)
+      signal.removeEventListener('abort', end)
       unsubscribe()
     },
   }

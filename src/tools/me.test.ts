@@ -152,6 +152,16 @@ describe('the digest', () => {
     })
   })
 
+  it('stops waiting when the process is about to end', async () => {
+    const ending = await world.another()
+    const wait = () => ending.call(world.scout.actor, 'get_digest', { wait_seconds: 50 })
+    const waiting = wait()
+    await new Promise((resolve) => setTimeout(resolve, 100))
+    ending.stopWaiting()
+    for (const answer of [await waiting, await wait()]) expect(answer).toMatchObject({ new: 0 })
+    await ending.close()
+  })
+
   it('waits until there is news, and no longer', async () => {
     const { scout } = world
     await scout.call('create_task', { title: 'Rotate' })
