@@ -7,7 +7,9 @@ import { openapi } from './openapi.ts'
 
 const spec = JSON.parse(JSON.stringify(openapi())) as any
 
-const operations: { path: string; method: string; is: any }[] = Object.entries(spec.paths).flatMap(
+const { '/api/events': stream, ...calls } = spec.paths
+
+const operations: { path: string; method: string; is: any }[] = Object.entries(calls).flatMap(
   ([path, methods]) => Object.entries(methods as object).map(([method, is]) => ({ path, method, is })),
 )
 
@@ -52,6 +54,12 @@ describe('the OpenAPI document', () => {
       expect(method === 'get').toBe(is['x-annotations'].readOnlyHint)
       expect(is.description).toBe(CATALOG[is.operationId as keyof typeof CATALOG].does)
     }
+  })
+
+  it('has the stream of events, and how to come back to it', () => {
+    const names = stream.get.parameters.map((each: { in: string; name: string }) => `${each.in} ${each.name}`)
+    expect(names).toEqual(['header Last-Event-ID', 'query after'])
+    expect(Object.keys(stream.get.responses[200].content)).toEqual(['text/event-stream'])
   })
 
   it('refers to nothing that is not there', () => {

@@ -55,7 +55,28 @@ function paths(): Record<string, Record<string, object>> {
     const path = address.path.replace(/:(\w+)/g, '{$1}')
     all[path] = { ...all[path], [address.method.toLowerCase()]: operation(address) }
   }
-  return all
+  return { ...all, '/api/events': { get: EVENTS } }
+}
+
+/** The stream is no call, so no catalogue has it (events.ts). */
+const EVENTS = {
+  operationId: 'events',
+  summary: 'What happens, as a stream',
+  description:
+    'Server-sent events of everything that the caller may see, each once and in order. `data` is JSON: id, kind, task, project, object, actor, tool, at. A client that comes back says the last id it has, and misses nothing; without one the stream begins now.',
+  tags: ['me'],
+  security: [{ token: [] }, { session: [] }],
+  'x-scope': 'read',
+  parameters: [
+    { name: 'Last-Event-ID', in: 'header', required: false, example: 'E12', schema: { type: 'string' } },
+    { name: 'after', in: 'query', required: false, example: 'E12', schema: { type: 'string' } },
+  ],
+  responses: {
+    200: { description: 'The stream.', content: { 'text/event-stream': { schema: { type: 'string' } } } },
+    ...Object.fromEntries(
+      [401, 429, 503].map((status) => [status, { $ref: `#/components/responses/${status}` }]),
+    ),
+  },
 }
 
 function operation(address: Address): object {
