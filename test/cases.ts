@@ -1,7 +1,7 @@
 import type { Worker, World } from './world.ts'
 
 /** One call of a tool in a state of the account, for the proofs over the whole catalogue (spec: effects, "Proof"). */
-export interface Case {
+interface Case {
   /** What the state and the call are, in words. */
   says: string
   /** Brings the account into the state and gives the call's arguments. */

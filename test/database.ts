@@ -42,9 +42,15 @@ export async function newDatabase(pattern = TEMPLATE): Promise<DatabaseOptions> 
 /** Removes a test's database, whoever is still connected to it. The test need not wait for it. */
 export async function dropDatabase({ database }: DatabaseOptions): Promise<void> {
   if (database === undefined) return
+  await leaveDatabase({ database })
+  await asAdmin(addressOf('postgres'), `DROP DATABASE IF EXISTS ${nameIn(database)} WITH (FORCE)`)
+}
+
+/** Ends our own connection to a database. */
+export async function leaveDatabase({ database }: DatabaseOptions): Promise<void> {
+  if (database === undefined) return
   await (await admins.get(database)?.client)?.end()
   admins.delete(database)
-  await asAdmin(addressOf('postgres'), `DROP DATABASE IF EXISTS ${nameIn(database)} WITH (FORCE)`)
 }
 
 /** A copy of a database that nobody is connected to; nothing where it is the embedded one in a folder. */

@@ -17,7 +17,7 @@ import {
 } from './gate-model.ts'
 import { newWorld, type World } from './world.ts'
 
-// Each begins on a fresh account, which takes PostgreSQL longer; the model is the same.
+// PostgreSQL takes longer for each call; the model is the same.
 const RUNS = onPostgres() ? 60 : 300
 
 it(`${RUNS} random sequences of 30 commands by three actors end as the model says`, {

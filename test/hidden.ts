@@ -1,6 +1,6 @@
 import { nextNumber } from '../src/store/handle.ts'
 import { anaAnswers, anaRejects } from './people.ts'
-import { newWorld, type Worker, type World } from './world.ts'
+import { type Worker, type World, worldsAfter } from './world.ts'
 
 /**
  * An account in which everything outside the project P1 is a canary: texts hold the word, and ids are between 7000 and 8000,
@@ -8,11 +8,15 @@ import { newWorld, type Worker, type World } from './world.ts'
  * news and in histories.
  */
 export interface HiddenWorld {
+  world: World
   /** Scout with a token that is narrowed to P1; the same agent has one that sees everything. */
   narrow: Worker
   /** What lies outside, a public id or two of each kind. */
   hidden: Record<string, readonly string[]>
 }
+
+/** What is known of every hidden world. */
+type Hidden = Pick<HiddenWorld, 'hidden'> & { token: string }
 
 /** Between the ids of what was hidden and of what comes later: no such thing ever was. */
 const NEVER = 8999
@@ -38,7 +42,7 @@ export function canariesIn(text: string): string[] {
   return text.match(/CANARY|\b[A-Z]7\d{3}\b/gi) ?? []
 }
 
-export async function hideEverything(world: World): Promise<HiddenWorld> {
+async function hideEverything(world: World): Promise<Hidden> {
   const { scout, builder, ana } = world
   await inSight(world)
 
@@ -123,7 +127,7 @@ export async function hideEverything(world: World): Promise<HiddenWorld> {
   const { notifications } = await scout.call('list_notifications', { limit: 100 })
   const news = notifications.map((each: { id: string }) => each.id)
   return {
-    narrow: await world.agent('scout', { projects: [1] }),
+    token: (await world.agent('scout', { projects: [1] })).token!,
     hidden: {
       T: [worked, nowhere, lost, twin, whole],
       P: [project, doomed],
@@ -228,8 +232,10 @@ async function jumpTo(
 /** An id of the same kind that never was. */
 export const neverWas = (id: string): string => `${id[0]}${NEVER}`
 
+const hiddenWorlds = worldsAfter(hideEverything)
+
 /** A world of its own in which everything is hidden from the narrowed one. */
-export async function newHiddenWorld(): Promise<{ world: World; made: HiddenWorld }> {
-  const world = await newWorld()
-  return { world, made: await hideEverything(world) }
+export async function newHiddenWorld(): Promise<HiddenWorld> {
+  const { world, made } = await hiddenWorlds()
+  return { world, narrow: await world.holderOf(made.token), hidden: made.hidden }
 }

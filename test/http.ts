@@ -45,8 +45,9 @@ export interface HttpWorld {
   close(): Promise<void>
 }
 
-export async function newHttpWorld(): Promise<HttpWorld> {
-  const world = await newWorld()
+/** @param given a world to put the server before; a new one by default */
+export async function newHttpWorld(given?: World): Promise<HttpWorld> {
+  const world = given ?? (await newWorld())
   const server = await serveHttp({
     done: world.done,
     config: { host: '127.0.0.1', port: 0, site: 'http://127.0.0.1:0', trustedProxies: ['127.0.0.1'] },

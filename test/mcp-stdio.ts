@@ -14,7 +14,7 @@ await serveMcpStdio({
     const { openDone } = await import('../src/done.ts')
     const done = await openDone({ dataDir, site: () => 'http://127.0.0.1:4747' })
     const { store, call } = done
-    const account = await ensureAccount(store, { owner: 'Ana', zone: 'Europe/Madrid' })
+    const account = await ensureAccount(store, { owner: 'Ana', zone: () => 'Europe/Madrid' })
     const renew = token ? () => actorOfToken(store, token) : undefined
     const actor = renew ? await renew() : await ensureAgent(store, account, 'local')
     if (!actor) throw new Error('The token in DONE_TOKEN is not good.')

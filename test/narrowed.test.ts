@@ -4,11 +4,10 @@ import { completeTask, readResource } from '../src/mcp/resources.ts'
 import type { AppError } from '../src/model/error.ts'
 import { TOOL_NAMES, WRITE_TOOLS } from '../src/tools/effects.ts'
 import { textOf } from '../src/tools/text.ts'
-import { canariesIn, type HiddenWorld, hideEverything, neverWas, newHiddenWorld } from './hidden.ts'
+import { canariesIn, type HiddenWorld, neverWas, newHiddenWorld } from './hidden.ts'
 import { type HttpWorld, newHttpWorld } from './http.ts'
 import { callsOf } from './narrowed-calls.ts'
 import { type Snapshot, snapshot } from './observer.ts'
-import { newWorld, type World } from './world.ts'
 
 /**
  * A credential that is narrowed to projects sees and touches nothing else (spec: product, "Who acts"). Generated from the
@@ -25,9 +24,8 @@ describe.each(TOOL_NAMES)('%s, narrowed to a project', (name) => {
 
   it('tells and touches nothing outside, and knows no hidden id from one that never was', async () => {
     if (reads) forReads ??= newHiddenWorld()
-    const { world, made } = await (reads ? forReads! : newHiddenWorld())
+    const { world, narrow, hidden } = await (reads ? forReads! : newHiddenWorld())
     try {
-      const { narrow, hidden } = made
       const before = outside(await snapshot(world))
       const make = async (input: Record<string, unknown>) => {
         const said = await saidBy(narrow.call(name, input))
@@ -55,8 +53,8 @@ describe('beside the tools', () => {
   let door: HttpWorld
   let made: HiddenWorld
   beforeAll(async () => {
-    door = await newHttpWorld()
-    made = await hideEverything(door.world)
+    made = await newHiddenWorld()
+    door = await newHttpWorld(made.world)
   })
   afterAll(() => door.close())
 
@@ -112,13 +110,11 @@ describe('beside the tools', () => {
 })
 
 describe('what is told of', () => {
-  let world: World
   let made: HiddenWorld
   beforeAll(async () => {
-    world = await newWorld()
-    made = await hideEverything(world)
+    made = await newHiddenWorld()
   })
-  afterAll(() => world.close())
+  afterAll(() => made.world.close())
 
   it('the far end of a link is that it is there', async () => {
     const { narrow } = made
@@ -145,7 +141,7 @@ describe('what is told of', () => {
     const { total } = await narrow.call('list_notifications', { unread_only: true })
     const { unread } = await narrow.call('create_label', { name: 'ops' })
     expect(unread).toBe(total)
-    expect((await world.scout.call('create_label', { name: 'ops' })).unread).toBeGreaterThan(total)
+    expect((await made.world.scout.call('create_label', { name: 'ops' })).unread).toBeGreaterThan(total)
   })
 
   it('an agent at work elsewhere is that it is idle', async () => {
@@ -215,7 +211,7 @@ describe('what is told of', () => {
   it('an answer to another credential of the same agent is nothing', async () => {
     const [worked] = made.hidden.T!
     const key = { task_id: worked, goal: 'CANARY', idempotency_key: 'wide' }
-    expect(await world.scout.call('start_run', key)).toMatchObject({ replayed: true })
+    expect(await made.world.scout.call('start_run', key)).toMatchObject({ replayed: true })
     expect(await made.narrow.refused('start_run', key)).toMatchObject({ code: 'conflict' })
   })
 })

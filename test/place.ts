@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Done, openDone } from '../src/done.ts'
 import { TABLES } from '../src/store/tables.ts'
-import { asAdmin, copyDatabase, type DatabaseOptions } from './database.ts'
+import { asAdmin, copyDatabase, type DatabaseOptions, leaveDatabase } from './database.ts'
 
 /** Data of a test's own, with a Done that is open on them. */
 export interface Place {
@@ -13,6 +13,8 @@ export interface Place {
   done: Done
   /** Closes it, or keeps it for the next test. */
   giveBack(): Promise<void>
+  /** Closes it and leaves its data until the process ends, so that they can be a pattern. */
+  leave(): Promise<void>
 }
 
 /** What a place begins with: data that nobody has open. */
@@ -36,7 +38,16 @@ async function newPlace(pattern: Pattern, clock: () => number): Promise<Place> {
       await done.close()
       rmSync(dir, { recursive: true, force: true })
     },
+    async leave() {
+      removeAtExit(dir)
+      await done.close()
+      await leaveDatabase(database)
+    },
   }
+}
+
+export function removeAtExit(dir: string): void {
+  process.once('exit', () => rmSync(dir, { recursive: true, force: true }))
 }
 
 const SITE = 'http://127.0.0.1:4747'
@@ -45,14 +56,14 @@ interface Kept extends Place {
   goBy(clock: () => number): void
 }
 
-const kept: Kept[] = []
+const kept = new Map<Pattern, Kept[]>()
 
 /**
- * A place on PostgreSQL is kept for the next test of the process, its rows put back to what they were: to make a database and
- * to connect to it takes longer than most tests.
+ * A place on PostgreSQL is kept for the next test of the process that begins with the same pattern, its rows put back to what they
+ * were: to make a database and to connect to it takes longer than most tests.
  */
 async function usedPlace(pattern: Pattern, clock: () => number): Promise<Place> {
-  const place = kept.pop() ?? (await newKept(pattern))
+  const place = kept.get(pattern)?.pop() ?? (await newKept(pattern))
   place.goBy(clock)
   // A test may put something in the place of a function of Done's, but not of the next test's.
   return { ...place, done: { ...place.done } }
@@ -73,7 +84,7 @@ async function newKept(pattern: Pattern): Promise<Kept> {
       for (const name of readdirSync(place.dir))
         rmSync(join(place.dir, name), { recursive: true, force: true })
       cpSync(pattern.dir, place.dir, { recursive: true })
-      kept.push(place)
+      kept.set(pattern, [...(kept.get(pattern) ?? []), place])
     },
   }
   await asAdmin(place.database.database!, KEEP)
@@ -82,8 +93,8 @@ async function newKept(pattern: Pattern): Promise<Kept> {
 
 const tables = Object.keys(TABLES)
 
-/** The pattern's rows are kept beside the schema, where nothing of ours looks. */
-const KEEP = `CREATE SCHEMA pattern; ${tables.map((table) => `CREATE TABLE pattern.${table} AS TABLE done.${table}`).join('; ')}`
+/** The pattern's rows are kept beside the schema, where nothing of ours looks; a copy of a kept place has another's there. */
+const KEEP = `DROP SCHEMA IF EXISTS pattern CASCADE; CREATE SCHEMA pattern; ${tables.map((table) => `CREATE TABLE pattern.${table} AS TABLE done.${table}`).join('; ')}`
 
 const PUT_BACK = `SET session_replication_role = replica; ${tables
   .map(
@@ -92,5 +103,6 @@ const PUT_BACK = `SET session_replication_role = replica; ${tables
   )
   .join(
     '; ',
-  )}; SELECT setval('done.refusals_seq_seq', 1, false), setval('done.search_docs_doc_seq', 1, false);
+  )}; SELECT setval('done.refusals_seq_seq', (SELECT COALESCE(MAX(seq), 0) FROM done.refusals) + 1, false),
+  setval('done.search_docs_doc_seq', (SELECT COALESCE(MAX(doc), 0) FROM done.search_docs) + 1, false);
   RESET session_replication_role`

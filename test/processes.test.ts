@@ -7,9 +7,10 @@ import { readConfig } from '../src/config.ts'
 import { openDone } from '../src/done.ts'
 import { environmentOf, newDatabase, onPostgres } from './database.ts'
 import { stdioHost } from './process.ts'
+import { times } from './times.ts'
 
 /** On PostgreSQL a process takes longer to start, and restarts.test.ts kills many more. */
-const KILLS = onPostgres() ? 10 : 60
+const KILLS = onPostgres() ? 10 : times(15, 60)
 
 interface Data {
   dir: string
@@ -78,7 +79,11 @@ it(`${KILLS} kills with SIGKILL under writes: no acknowledged write is lost`, {
       }
     })
     const settled = Promise.allSettled(writers)
-    await new Promise((resolve) => setTimeout(resolve, (round * 7) % 60))
+    // In the middle of writing, however slow the machine is: behind one of the next answers, or a moment after it.
+    const enough = acknowledged.length + 1 + (round % 8)
+    const until = performance.now() + 10_000
+    while (acknowledged.length < enough && performance.now() < until)
+      await new Promise((resolve) => setTimeout(resolve, 1 + (round % 3)))
     await host.kill()
     await settled
   }

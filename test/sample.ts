@@ -1,13 +1,18 @@
 import { anaConnects } from './people.ts'
-import { newWorld, type World } from './world.ts'
+import { type World, worldsAfter } from './world.ts'
 
 /**
  * The sample account, on which every tool's example works: a project with a task in every state, and one of each thing that
  * a tool can name.
  */
 export async function sampleWorld(): Promise<World> {
-  const world = await newWorld()
-  const { scout, builder, ana } = world
+  const { world } = await sampleWorlds()
+  // A folder of each one's own, since what is saved there is not in the data.
+  await anaConnects(world, 'notes', { 'brief.md': '# Brief\n\nThe site must load in a second.' })
+  return world
+}
+
+const sampleWorlds = worldsAfter(async ({ scout, builder, ana, autoOk }) => {
   await scout.call('create_project', { name: 'Website', description: 'The new site.' })
   await scout.call('create_project', { name: 'The old site' })
   await scout.call('create_label', { name: 'ops' })
@@ -39,7 +44,7 @@ export async function sampleWorld(): Promise<World> {
   await scout.call('log_run_event', { run_id: 'R1', kind: 'progress', text: 'Half of them imported.' })
   await builder.call('complete_task', { id: 'T4', summary: 'Written and checked.' })
   await builder.call('block_task', { id: 'T5', reason: 'Two offers are missing.' })
-  await world.autoOk('T6')
+  await autoOk('T6')
   await scout.call('delete_task', { id: 'T7' })
   await ana.call('complete_task', { id: 'T8' })
   await scout.call('ask_question', {
@@ -49,6 +54,4 @@ export async function sampleWorld(): Promise<World> {
   })
   await scout.call('save_view', { name: 'This week', filter: { due_before: 'next monday' } })
   await scout.call('link_calendar_event', { task_id: 'T1', uid: 'kickoff@example.org', title: 'Kick-off' })
-  await anaConnects(world, 'notes', { 'brief.md': '# Brief\n\nThe site must load in a second.' })
-  return world
-}
+})

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { actorOfSession, actorOfToken } from '../src/auth/actor.ts'
@@ -13,7 +13,7 @@ import { sizeOf } from '../src/tools/text.ts'
 import { MOST_CHARACTERS } from '../src/tools/view.ts'
 import { type DatabaseOptions, newDatabase } from './database.ts'
 import { lookAt, lookInto } from './look.ts'
-import { type Pattern, takePlace } from './place.ts'
+import { type Pattern, removeAtExit, takePlace } from './place.ts'
 
 /** Monday, 30 November 2026, 09:00 in Madrid. */
 const MONDAY = Date.parse('2026-11-30T08:00:00Z')
@@ -44,6 +44,8 @@ export interface World {
     name: string,
     options?: { scopes?: 'read' | 'read write'; presets?: string[]; projects?: number[] },
   ): Promise<Worker>
+  /** Who holds a token that was issued in this world, or in the one that it is a copy of. */
+  holderOf(token: string): Promise<Worker>
   /** Ana's word that a task may close without a person. */
   autoOk(task: string): Promise<void>
   /** Moves the clock forward. */
@@ -59,6 +61,8 @@ export interface World {
   /** Done when the world closes. */
   atEnd(cleanUp: () => void): void
   close(): Promise<void>
+  /** Closes it, and gives what copies of it begin with. */
+  toSeed(): Promise<Seed>
 }
 
 /** What a refusal may say, beside the record as it stands, in characters. */
@@ -73,21 +77,23 @@ function checkRefusal(name: string, { message, details }: AppError): void {
   if (whole > MOST_CHARACTERS) throw new Error(`${name} was refused with a record of ${whole} characters.`)
 }
 
-/** What every world begins with, made once a process and then copied. */
+/** What a world begins with, made once a process and then copied. */
 interface Seed extends Pattern {
+  /** Where its clock stands. */
+  now: number
   account: number
   ana: Actor
   agents: Record<'scout' | 'builder' | 'reader', { actor: Actor; token: string }>
 }
 
-let seed: Promise<Seed> | undefined
+let first: Promise<Seed> | undefined
 
 async function makeSeed(): Promise<Seed> {
   const dir = mkdtempSync(join(tmpdir(), 'done-seed-'))
-  process.once('exit', () => rmSync(dir, { recursive: true, force: true }))
+  removeAtExit(dir)
   const database = await newDatabase()
   const done = await openDone({ dataDir: dir, ...database, site: () => '', clock: () => MONDAY })
-  const account = await ensureAccount(done.store, { owner: 'Ana', zone: 'Europe/Madrid' })
+  const account = await ensureAccount(done.store, { owner: 'Ana', zone: () => 'Europe/Madrid' })
   const { secret } = (await signInWith(done, account))!
   const agent = async (name: string, scopes: 'read' | 'read write') => {
     const token = await issueToken(done.store, account, name, { scopes })
@@ -96,6 +102,7 @@ async function makeSeed(): Promise<Seed> {
   const made: Seed = {
     dir,
     database,
+    now: MONDAY,
     account,
     ana: (await actorOfSession(done.store, secret))!,
     agents: {
@@ -114,10 +121,31 @@ async function signInWith(done: Done, account: number) {
 }
 
 export async function newWorld(): Promise<World> {
-  seed ??= makeSeed()
-  const { account, ana, agents, ...pattern } = await seed
-  let now = MONDAY
-  const { dir, database, done, giveBack } = await takePlace(pattern, () => now)
+  first ??= makeSeed()
+  return worldFrom(await first)
+}
+
+/** Worlds in a state that is brought about once a process: each is a copy, and `made` what is known of all of them. */
+export function worldsAfter<T>(
+  bringAbout: (world: World) => Promise<T>,
+): () => Promise<{ world: World; made: T }> {
+  let state: Promise<{ seed: Seed; made: T }> | undefined
+  const make = async () => {
+    const world = await newWorld()
+    const made = await bringAbout(world)
+    return { made, seed: await world.toSeed() }
+  }
+  return async () => {
+    state ??= make()
+    const { seed, made } = await state
+    return { made, world: await worldFrom(seed) }
+  }
+}
+
+async function worldFrom(seed: Seed): Promise<World> {
+  const { account, ana, agents } = seed
+  let { now } = seed
+  const { dir, database, done, giveBack, leave } = await takePlace(seed, () => now)
   const cleanUps: (() => void)[] = []
 
   function worker(actor: Actor, token?: string): Worker {
@@ -154,8 +182,10 @@ export async function newWorld(): Promise<World> {
       ...(presets ? { presets } : {}),
       ...(projects ? { projects } : {}),
     })
-    return worker((await actorOfToken(done.store, token))!, token)
+    return holderOf(token)
   }
+
+  const holderOf = async (token: string) => worker((await actorOfToken(done.store, token))!, token)
 
   const signInAgain = async () => {
     const { secret } = (await signInWith(done, account))!
@@ -172,6 +202,7 @@ export async function newWorld(): Promise<World> {
     builder: worker(agents.builder.actor, agents.builder.token),
     reader: worker(agents.reader.actor, agents.reader.token),
     agent,
+    holderOf,
     signInAgain,
     async autoOk(task) {
       const { actor } = await signInAgain()
@@ -189,6 +220,10 @@ export async function newWorld(): Promise<World> {
     async close() {
       for (const cleanUp of cleanUps) cleanUp()
       await giveBack()
+    },
+    async toSeed() {
+      await leave()
+      return { dir, database, now, account, ana, agents }
     },
   }
 }

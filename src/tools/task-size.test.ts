@@ -62,30 +62,32 @@ describe('a task', () => {
     const text = (length: number) => `x${each.repeat(length)}`.slice(0, length - 1).concat('x')
     // Names and titles are on one line and hold nothing that is not seen.
     const line = (length: number) => '"'.repeat(length)
-    const labels = Array.from({ length: 50 }, (_, i) => `${i}${line(58)}`)
-    for (const name of labels) await scout.call('create_label', { name })
+    const labels = numbers(50).map((i) => `${i}${line(58)}`)
+    await Promise.all(labels.map((name) => scout.call('create_label', { name })))
     const dependencies = await many(60, (i) => ({ title: `${i}${line(490)}` }))
-    await scout.call('create_task', {
-      title: line(500),
-      description: text(100_000),
-      labels,
-      steps: Array.from({ length: 200 }, () => ({ title: line(500), description: text(2000) })),
-    })
-    const id = 'T61'
+    const description = text(100_000)
+    const steps = numbers(200).map(() => ({ title: line(500), description: text(2000) }))
+    await scout.call('create_task', { title: line(500), description, labels, steps })
+    // What is attached to a task is hashed with all that it holds, so this one gets its long texts last.
+    const { id } = await scout.call('create_task', { title: line(500), labels })
     await many(100, (i) => ({ title: `${i}${line(490)}`, parent_id: id }))
-    for (let i = 0; i < 6; i++) await builder.call('comment_on_task', { task_id: id, text: text(50_000) })
-    for (let i = 0; i < 100; i++) {
-      await scout.call('attach_artifact', { task_id: id, title: `${i}${line(490)}`, text: text(2000) })
-    }
-    for (let i = 0; i < 12; i++) {
-      await scout.call('create_task', { title: line(500) })
-      await scout.call('start_run', { task_id: `T${162 + i}` })
-    }
-    await scout.call('start_run', { task_id: id, goal: text(2000) })
-    for (let i = 0; i < 6; i++) await scout.call('ask_question', { task_id: id, text: text(10_000) })
-    for (let i = 0; i < 3; i++) {
-      await scout.call('log_run_event', { run_id: 'R13', kind: 'thought', text: text(50_000) })
-    }
+    await Promise.all([
+      ...numbers(6).map(() => builder.call('comment_on_task', { task_id: id, text: text(50_000) })),
+      ...numbers(100).map((i) =>
+        scout.call('attach_artifact', { task_id: id, title: `${i}${line(490)}`, text: text(2000) }),
+      ),
+    ])
+    await scout.call('update_task', { id, description })
+    await scout.call('decompose_task', { id, steps })
+    const others = await many(12, () => ({ title: line(500) }))
+    await Promise.all(others.map((other) => scout.call('start_run', { task_id: other })))
+    const { run } = await scout.call('start_run', { task_id: id, goal: text(2000) })
+    await Promise.all([
+      ...numbers(6).map(() => scout.call('ask_question', { task_id: id, text: text(10_000) })),
+      ...numbers(3).map(() =>
+        scout.call('log_run_event', { run_id: run.id, kind: 'thought', text: text(50_000) }),
+      ),
+    ])
     const started = await scout.call('start_run', { task_id: id, goal: text(1999) })
     expect(sizeOf(started)).toBeLessThanOrEqual(MOST_CHARACTERS)
     await scout.call('add_dependency', { id, depends_on: dependencies })
@@ -93,10 +95,12 @@ describe('a task', () => {
     const task = await scout.call('get_task', { id })
     expect(sizeOf(task)).toBeLessThanOrEqual(MOST_CHARACTERS)
     expect(task.more.length).toBeGreaterThan(5)
-    for (const call of task.more) {
-      const [, name, input] = /^(\w+) (.*)$/.exec(call)!
-      await scout.call(name!, JSON.parse(input!))
-    }
+    await Promise.all(
+      task.more.map((call: string) => {
+        const [, name, input] = /^(\w+) (.*)$/.exec(call)!
+        return scout.call(name!, JSON.parse(input!))
+      }),
+    )
   })
 })
 
@@ -114,8 +118,8 @@ describe('a concise row', () => {
     const long = (length: number) => each.repeat(length - 1).concat('x')
     const worker = await world.agent('m'.repeat(60))
     const { id: project } = await scout.call('create_project', { name: long(200) })
-    const labels = Array.from({ length: 4 }, (_, i) => `${i}${long(59)}`)
-    for (const name of labels) await scout.call('create_label', { name })
+    const labels = numbers(4).map((i) => `${i}${long(59)}`)
+    await Promise.all(labels.map((name) => scout.call('create_label', { name })))
     const [parent, ...waits] = await many(5, () => ({ title: 'Before', project_id: project }))
     const { id } = await scout.call('create_task', {
       title: long(500),
@@ -126,7 +130,7 @@ describe('a concise row', () => {
       scheduled: '2026-12-06T09:00[America/Argentina/ComodRivadavia]',
       labels,
       assignee: worker.actor.id,
-      steps: Array.from({ length: 200 }, () => ({ title: 'Step' })),
+      steps: numbers(200).map(() => ({ title: 'Step' })),
     })
     await worker.call('complete_task', { id })
     await anaRejects(world, 'A1', 'No.')
@@ -186,9 +190,12 @@ describe('a concise row', () => {
   })
 })
 
+/** From 0 on. */
+const numbers = (count: number): number[] => Array.from({ length: count }, (_, i) => i)
+
 async function many(count: number, task: (i: number) => Record<string, unknown>): Promise<string[]> {
   const ids: string[] = []
-  for (const some of hundreds(Array.from({ length: count }, (_, i) => task(i)))) {
+  for (const some of hundreds(numbers(count).map(task))) {
     const { tasks } = await world.scout.call('create_tasks', { tasks: some })
     ids.push(...tasks.map((each: { id: string }) => each.id))
   }
