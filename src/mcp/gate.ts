@@ -55,6 +55,7 @@ export type Gate = (asked: Asked) => Promise<Admitted | Answer>
 export function gateOf(options: GateOptions): Gate {
   // What is asked for again and again is read once. Only what was good is kept.
   const hosts = kept((host: string) => validateHostHeader(host, [...options.allowedHosts]).ok || undefined)
+  const isJson = kept((type: string) => isJsonContentType(type) || undefined)
   const narrowings = kept((query: string) => readPresets(new URLSearchParams(query).get('tools')) ?? NONE)
 
   return async (asked) => {
@@ -80,7 +81,7 @@ export function gateOf(options: GateOptions): Gate {
       return rejected(400, error.message, explained(error))
     }
 
-    if (!isJsonContentType(headers.get('content-type'))) return rejected(415, 'Send application/json.')
+    if (!isJson(headers.get('content-type') ?? '')) return rejected(415, 'Send application/json.')
     const text = await asked.text(LIMITS.requestBytes)
     if (text === undefined) return rejected(413, `A request may have at most ${LIMITS.requestBytes} bytes.`)
     const body = parsed(text)
@@ -96,7 +97,7 @@ const NONE: readonly string[] = []
 const MOST_KEPT = 100
 
 /** A function of a text that remembers what it answered, but for `undefined` and what it throws. */
-function kept<T>(read: (text: string) => T | undefined): (text: string) => T | undefined {
+export function kept<T>(read: (text: string) => T | undefined): (text: string) => T | undefined {
   const known = new Map<string, T>()
   return (text) => {
     let value = known.get(text)

@@ -9,7 +9,7 @@ import { callAnswer, headersAgree, isRegular, listAnswer } from './direct.ts'
 import { type Endpoint, endpointOf } from './endpoint.ts'
 import type { Fixed } from './fixed.ts'
 import { gzipBytes, plainBytes } from './fixed-bytes.ts'
-import { type Admitted, type Answer, type GateOptions, gateOf, json } from './gate.ts'
+import { type Admitted, type Answer, type GateOptions, gateOf, json, kept } from './gate.ts'
 import { type Listing, listingOf } from './listing.ts'
 import { type Door, serverFor } from './protocol.ts'
 import { type OnEvents, openStreams } from './streams.ts'
@@ -89,12 +89,12 @@ function sent(answer: Fixed, id: string | number, encodings: string | null): Ans
 }
 
 /** Whether gzip is among the encodings that a client takes (RFC 9110, 12.5.3); a weight of 0 refuses one. */
-function takesGzip(encodings: string): boolean {
-  return encodings
+const takesGzip = kept((encodings: string) =>
+  encodings
     .toLowerCase()
     .split(',')
-    .some((each) => /^\s*(?:x-)?gzip\s*(?:;|$)/.test(each) && !/;\s*q=0(?:\.0*)?\s*$/.test(each))
-}
+    .some((each) => /^\s*(?:x-)?gzip\s*(?:;|$)/.test(each) && !/;\s*q=0(?:\.0*)?\s*$/.test(each)),
+)
 
 const callerOf = (actor: Actor, call: Call): Caller => ({ actor, call, isTool })
 
