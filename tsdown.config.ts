@@ -16,7 +16,7 @@ export default defineConfig([
     ...common,
     entry: { donectl: 'src/main.ts' },
     outDir: 'dist',
-    deps: { neverBundle: ['better-sqlite3'], alwaysBundle: [/./], onlyBundle: false },
+    deps: { neverBundle: ['better-sqlite3', '@node-rs/argon2'], alwaysBundle: [/./], onlyBundle: false },
   },
   {
     // Chores of this repository; not published.

@@ -37,6 +37,8 @@ export interface HttpWorld {
   server: HttpServer
   host: string
   origin: string
+  /** Whoever sends these headers. */
+  client(headers: Record<string, string>): Client
   nobody: Client
   /** With an agent's token. */
   agent(token: string): Client
@@ -76,6 +78,7 @@ export async function newHttpWorld(given?: World): Promise<HttpWorld> {
     server,
     host,
     origin,
+    client,
     nobody: client({}),
     agent: (token) => client({ authorization: `Bearer ${token}` }),
     async browser(link) {
@@ -147,6 +150,7 @@ export async function linkFor(world: World, name: string, role: Role): Promise<s
     await createSignInLink(tx, {
       hash: hashSecret(secret),
       person: Number(person.slice(1)),
+      began: 'console_link',
       expires_at: tx.now + LINK_MS,
     })
   })

@@ -53,6 +53,9 @@ export async function beaTakesOver(world: World, agent: string): Promise<PersonA
     name: 'Bea',
     role: 'member' as const,
     zone: null,
+    login: null,
+    login_key: null,
+    left_at: null,
     created_at: 0,
   }
   await world.done.store.write(ana, 'test', async (tx) => {

@@ -3,8 +3,9 @@ import { newWorld, type World } from '../../test/world.ts'
 import { endSession, revokeToken } from '../store/credential.ts'
 import { systemActor } from '../tools/access.ts'
 import { actorOfSession, actorOfToken } from './actor.ts'
-import { issueSignInLink, issueToken, LINK_MS, SESSION_MS, signIn } from './console.ts'
+import { issueSignInLink, issueToken, LINK_MS, signIn } from './console.ts'
 import { hashSecret, newSecret } from './secret.ts'
+import { SESSION_MS } from './sign-in.ts'
 
 let world: World
 beforeEach(async () => {

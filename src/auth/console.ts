@@ -8,7 +8,6 @@ import {
   accountOwner,
   agentNamed,
   createAgent,
-  createSession,
   createSignInLink,
   createToken,
   signInLinkHolds,
@@ -20,12 +19,10 @@ import type { Store } from '../store/store.ts'
 import { systemActor } from '../tools/access.ts'
 import { actorOfAgent } from './actor.ts'
 import { hashSecret, newSecret } from './secret.ts'
+import { type Begun, beginSession } from './sign-in.ts'
 
 /** How long a one-time sign-in link is good, in milliseconds. */
 export const LINK_MS = 15 * 60_000
-
-/** How long a session lasts, in milliseconds; decisions need a newer sign-in than that (gate G2). */
-export const SESSION_MS = 30 * 24 * 3_600_000
 
 /** The operator at the console of the host: makes the account, links and tokens, and never signs off. */
 const FIRST = 1
@@ -87,7 +84,12 @@ export async function issueSignInLink(store: Store, account: number): Promise<st
   const secret = newSecret('in')
   await store.write(systemActor(account), 'signin-link', async (tx) => {
     const owner = await accountOwner(tx)
-    await createSignInLink(tx, { hash: hashSecret(secret), person: owner.id, expires_at: tx.now + LINK_MS })
+    await createSignInLink(tx, {
+      hash: hashSecret(secret),
+      person: owner.id,
+      began: 'console_link',
+      expires_at: tx.now + LINK_MS,
+    })
   })
   return `/sign-in/${secret}`
 }
@@ -98,25 +100,9 @@ export function linkHolds(store: Store, link: string): Promise<boolean> {
 }
 
 /** Exchanges a one-time link for a session's secret. Undefined where the link is not good (any more). */
-export async function signIn(
-  store: Store,
-  link: string,
-): Promise<{ secret: string; expires: number } | undefined> {
+export async function signIn(store: Store, link: string): Promise<Begun | undefined> {
   const used = await store.write(systemActor(0), 'sign-in', (tx) => useSignInLink(tx, hashSecret(link)))
-  if (!used) return undefined
-  const secret = newSecret('session')
-  const expires = store.now() + SESSION_MS
-  await store.write(systemActor(used.account), 'sign-in', (tx) =>
-    createSession(tx, {
-      id: randomUUID(),
-      hash: hashSecret(secret),
-      person: used.person,
-      began: 'console_link',
-      signed_in_at: tx.now,
-      expires_at: expires,
-    }),
-  )
-  return { secret, expires }
+  return used && beginSession(store, used, used.began)
 }
 
 /**

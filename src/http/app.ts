@@ -9,12 +9,14 @@ import { personOf, type SessionCookie } from './caller.ts'
 import type { ClientAddress } from './client-address.ts'
 import { docsPage } from './docs-page.ts'
 import { eventStream } from './events.ts'
+import { memberPages } from './member-pages.ts'
 import { openapi } from './openapi.ts'
 import type { Origins } from './origin.ts'
 import { messagePage, sendPage } from './page.ts'
 import { pages } from './pages.ts'
 import { sendProblem } from './problem.ts'
 import { methodRefused, rest } from './rest.ts'
+import { signInPages } from './sign-in-pages.ts'
 import { inPeoplesWords } from './words.ts'
 
 export interface AppDeps {
@@ -68,6 +70,8 @@ export function createApp(deps: AppDeps): Hono {
   readOnly(app, '/api/events', eventStream(deps))
   app.all('/api/*', rest(deps))
 
+  signInPages(app, deps)
+  memberPages(app, deps)
   pages(app, deps)
   app.notFound((c) =>
     messagePage(c, { title: 'Not there', lines: ['Nothing stands at this address.'], status: 404 }),

@@ -33,12 +33,12 @@ export interface Page {
 
 /** Sends a page. Works without script, in light and dark, on paper. */
 export function sendPage(c: Context, { title, body, person, status = 200 }: Page): Response {
-  const page = html`<!doctype html><html lang="en"><head><meta charset="utf-8"><title>${title} · Done</title><meta name="viewport" content="width=device-width, initial-scale=1"><link rel="icon" href="/icon.svg" type="image/svg+xml"><style>${own(STYLE)}</style></head><body><header class="top"><a class="brand" href="/">${LOGO}Done</a><nav aria-label="Pages"><a href="/sign-off">Sign-offs</a><a href="/api/docs">Tools</a></nav>${person && signedIn(person)}</header><main>${body}</main></body></html>`
+  const page = html`<!doctype html><html lang="en"><head><meta charset="utf-8"><title>${title} · Done</title><meta name="viewport" content="width=device-width, initial-scale=1"><link rel="icon" href="/icon.svg" type="image/svg+xml"><style>${own(STYLE)}</style></head><body><header class="top"><a class="brand" href="/">${LOGO}Done</a><nav aria-label="Pages"><a href="/sign-off">Sign-offs</a><a href="/members">Members</a><a href="/api/docs">Tools</a></nav>${person && signedIn(person)}</header><main>${body}</main></body></html>`
   return c.body(page.markup, status as 200, PAGE_HEADERS)
 }
 
 function signedIn(person: PersonActor): Html {
-  return html`<div class="me">${mark(`${person.id} ${person.name}`)}<bdi>${person.name}</bdi><form method="post" action="/sign-out"><button class="link">Sign out</button></form></div>`
+  return html`<div class="me">${mark(`${person.id} ${person.name}`)}<a href="/account"><bdi>${person.name}</bdi></a><form method="post" action="/sign-out"><button class="link">Sign out</button></form></div>`
 }
 
 /** A message that is the whole page: what happened, what it means, what next. */

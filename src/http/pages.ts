@@ -1,35 +1,22 @@
-import { getConnInfo } from '@hono/node-server/conninfo'
 import type { Context, Hono } from 'hono'
-import { linkHolds, signIn } from '../auth/console.ts'
-import { limitOf } from '../auth/rate.ts'
 import type { PersonActor } from '../model/actor.ts'
-import { AppError, invalid } from '../model/error.ts'
+import { AppError } from '../model/error.ts'
 import type { Brief, SignOffFacts } from '../people/facts.ts'
 import type { Deletion } from '../people/trash.ts'
 import type { AppDeps } from './app.ts'
-import { bodyText } from './body.ts'
-import { personOf } from './caller.ts'
+import { deskOf, fieldsOf } from './desk.ts'
 import { sendFile } from './file.ts'
 import { homePage } from './home-page.ts'
-import { type Html, html } from './html.ts'
-import { foreign, fromPage } from './origin.ts'
 import { ICON, messagePage, sendPage } from './page.ts'
 import { STATUS } from './problem.ts'
 import { type AnsweredQuestion, answeredPage, type OpenQuestion, questionPage } from './question-page.ts'
-import { refuseForeign } from './rest.ts'
 import { type Notice, signOffList, signOffPage } from './sign-off-page.ts'
-import { howToSignIn, inPeoplesWords } from './words.ts'
+import { inPeoplesWords } from './words.ts'
 
-/** The longest form: a note of 50,000 characters, encoded. */
-const MOST_BYTES = 512 * 1024
-
-/** Puts up the pages that work without script: the sign-off, what waits, signing in and out, files. */
+/** Puts up the pages that work without script: the sign-off, what waits, files. */
 export function pages(app: Hono, deps: AppDeps): void {
-  const { done, people, cookie } = deps
-  const tooMany = limitOf(done.store, 'sign-in', 20, 60_000)
-  const person = (c: Context) => personOf(c, done, cookie)
-  const addressOf = (c: Context) =>
-    deps.clientAddress(getConnInfo(c).remote.address ?? 'unknown', c.req.header('x-forwarded-for'))
+  const { done, people } = deps
+  const { person, asPerson } = deskOf(deps)
 
   app.get('/', async (c) => {
     const who = await person(c)
@@ -46,44 +33,6 @@ export function pages(app: Hono, deps: AppDeps): void {
     c.body(ICON, 200, {
       'content-type': 'image/svg+xml',
       'content-security-policy': `default-src 'none'; sandbox`,
-    }),
-  )
-
-  // A link is only shown here, never used up: browsers, scanners and chat programs fetch what they are given.
-  app.get('/sign-in/:secret', async (c) => {
-    if (!(await linkHolds(done.store, c.req.param('secret')))) return usedUp(c)
-    return sendPage(c, {
-      title: 'Sign in',
-      body: html`<h1>Sign in to Done</h1><p class="lead">This link works once. Use it in the browser in which you want to be signed in.</p><form method="post" class="bar"><button class="pri">Sign in</button></form>`,
-    })
-  })
-
-  app.post('/sign-in/:secret', async (c) => {
-    // Nobody is signed in yet, but another site could sign its visitor in as somebody else.
-    const why = fromPage(c.req.raw.headers) ? foreign(c.req.raw.headers, deps.origins()) : undefined
-    if (why) {
-      const lines = ['This was not sent from a page of Done. Open the link itself, and sign in there.']
-      return messagePage(c, { title: 'Not signed in', lines, status: 403 })
-    }
-    // Counted behind that look, so that no other site uses up the tries of those who visit it.
-    const wait = await tooMany(addressOf(c))
-    if (wait > 0) {
-      c.header('retry-after', String(wait))
-      return messagePage(c, { title: 'Too many tries', lines: [`Try again in ${wait} s.`], status: 429 })
-    }
-    const session = await signIn(done.store, c.req.param('secret'))
-    if (!session) return usedUp(c)
-    const before = await person(c)
-    if (before) await people(before, 'sign_out', {})
-    cookie.set(c, session.secret, Math.floor((session.expires - done.store.now()) / 1000))
-    return c.redirect('/', 303)
-  })
-
-  app.post('/sign-out', (c) =>
-    asPerson(c, 'sign_out', async (who) => {
-      await people(who, 'sign_out', {})
-      cookie.clear(c)
-      return messagePage(c, { title: 'Signed out', lines: ['This session has ended.'], status: 200 })
     }),
   )
 
@@ -204,67 +153,4 @@ export function pages(app: Hono, deps: AppDeps): void {
       })
     }
   }
-
-  /** Runs a page for whoever is signed in; others are told how to. A change must come from a page of ours. */
-  async function asPerson(
-    c: Context,
-    operation: string,
-    run: (who: PersonActor) => Promise<Response>,
-  ): Promise<Response> {
-    const who = await person(c)
-    if (!who) {
-      const lines: (string | Html)[] = ['This page is for people who are signed in.', howToSignIn()]
-      // The cookie is not sent along when a link of another site leads here; from a page of ours it is.
-      const again = html`<p>Signed in already, and came here by a link from elsewhere? <a href="${new URL(c.req.url).pathname}">Open it from here</a>.</p>`
-      return messagePage(c, {
-        title: 'Not signed in',
-        lines: c.req.method === 'GET' ? [...lines, again] : lines,
-        status: 401,
-      })
-    }
-    const reads = c.req.method === 'GET' || c.req.method === 'HEAD'
-    if (!reads) {
-      try {
-        await refuseForeign(c, deps, who, operation)
-      } catch (error) {
-        if (!(error instanceof AppError)) throw error
-        const lines = ['This was not sent from a page of Done. Open the page itself, and decide there.']
-        return messagePage(c, { title: NOTHING, lines, status: STATUS[error.code], person: who })
-      }
-    }
-    try {
-      return await run(who)
-    } catch (error) {
-      if (!(error instanceof AppError)) throw error
-      const title = error.code === 'not_found' ? 'Not there' : reads ? 'This can’t be shown' : NOTHING
-      return messagePage(c, {
-        title,
-        lines: [inPeoplesWords(error)],
-        status: STATUS[error.code],
-        person: who,
-      })
-    }
-  }
-}
-
-/** The heading where something was refused. */
-const NOTHING = 'Nothing was changed'
-
-/** A link that was used, has expired or never was: which of them is nobody's business. */
-function usedUp(c: Context): Response {
-  return messagePage(c, {
-    title: 'This link is used up or has expired',
-    lines: ['So nobody was signed in. Make a new one.', howToSignIn()],
-    status: 410,
-  })
-}
-
-/** The fields of a form; one that comes twice means nothing certain, so it is refused. */
-async function fieldsOf(c: Context): Promise<Record<string, string>> {
-  const type = c.req.header('content-type') ?? ''
-  if (!/^application\/x-www-form-urlencoded\s*(;|$)/i.test(type)) throw invalid('This is not a form.')
-  const fields = new URLSearchParams(await bodyText(c, MOST_BYTES))
-  if (new Set(fields.keys()).size !== [...fields.keys()].length)
-    throw invalid('A field of the form comes twice.')
-  return Object.fromEntries(fields)
 }

@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type HttpWorld, newHttpWorld } from '../../test/http.ts'
-import { issueSignInLink, LINK_MS, SESSION_MS } from '../auth/console.ts'
+import { issueSignInLink, LINK_MS } from '../auth/console.ts'
 import { limitOf } from '../auth/rate.ts'
+import { SESSION_MS } from '../auth/sign-in.ts'
 import { expire } from '../jobs/expiry.ts'
 import { sessionCookie } from './caller.ts'
 

@@ -4,7 +4,7 @@ import { wordDiff } from './diff.ts'
 import { type Html, html, said } from './html.ts'
 import { longDiff, longText } from './long-text.ts'
 import { ago, count, duration, glyph, mark, momentIn, nameOf, SEAL } from './page.ts'
-import { howToSignIn } from './words.ts'
+import { beganWords } from './words.ts'
 
 /** How the one who looks sees time. */
 interface Clock {
@@ -266,7 +266,7 @@ function bar(facts: SignOffFacts, { now }: Clock): Html | null {
     return html`<div class="note"><p>You can read this. A member or the owner decides.</p></div>`
   const signedIn = `You signed in by ${beganWords(session.began)} ${ago(session.signed_in_at, now)}.`
   if (!session.fresh) {
-    return html`<div class="note"><p><b>Approve and Reject are not here, because your sign-in is older than 15 minutes.</b> ${signedIn} Approving needs you, not just this browser: sign in again, then come back to this page. Nothing is lost meanwhile.</p>${howToSignIn()}</div>`
+    return html`<div class="note"><p><b>Approve and Reject are not here, because your sign-in is older than 15 minutes.</b> ${signedIn} Approving needs you, not just this browser: <a href="/sign-in/again">sign in again</a>, then come back to this page. Nothing is lost meanwhile.</p></div>`
   }
   const open = [
     ...facts.waits_for.map((each) => each.id),
@@ -285,10 +285,6 @@ function bar(facts: SignOffFacts, { now }: Clock): Html | null {
 
 function listed(ids: readonly string[]): string {
   return ids.length < 2 ? ids.join('') : `${ids.slice(0, -1).join(', ')} and ${ids.at(-1)}`
-}
-
-function beganWords(began: string): string {
-  return began === 'console_link' ? 'a link from the console' : began
 }
 
 /** The page of {@link signOffRows}. */

@@ -93,7 +93,7 @@ button.pri:hover{background:var(--accent-hover)}button.link{background:none;box-
 details>summary{cursor:pointer}details.btnlike>summary{list-style:none;display:inline-block;font-weight:550;border-radius:7px;padding:8px 16px;box-shadow:inset 0 0 0 1px var(--line-strong);background:var(--raised)}
 details.btnlike>summary::-webkit-details-marker{display:none}details.btnlike[open]{flex-basis:100%}
 label{display:block;font-weight:550;margin:14px 0 4px}
-textarea,input[type=text]{width:100%;font:450 14px/21px var(--ui);color:var(--text);background:var(--surface);border:1px solid var(--line-control);border-radius:7px;padding:8px 10px;margin-bottom:10px}
+textarea,select,input:not([type=hidden]){width:100%;font:450 14px/21px var(--ui);color:var(--text);background:var(--surface);border:1px solid var(--line-control);border-radius:7px;padding:8px 10px;margin-bottom:10px}
 .list{margin-top:16px;border:1px solid var(--line-strong);border-radius:10px;background:var(--raised);overflow:hidden}
 .list li{display:grid;grid-template-columns:24px minmax(0,1fr) auto;gap:2px 11px;padding:11px 14px;border-bottom:1px solid var(--line)}
 .list li:last-child{border-bottom:0}.list .ttl{font-weight:550;display:-webkit-box;-webkit-box-orient:vertical;-webkit-line-clamp:3;overflow:hidden}.list .f{grid-column:2/4;font-size:12px;line-height:18px;color:var(--text-2)}

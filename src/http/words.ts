@@ -31,7 +31,17 @@ const NEXT: Record<ErrorCode, string> = {
   internal: 'Open the page again before you repeat anything: it may have been done.',
 }
 
-/** How a person gets in: the console of the server is the one way. Names no folder, since anybody can read it. */
+/** By what a session began, after "by". */
+export function beganWords(began: string): string {
+  const words: Record<string, string> = {
+    console_link: 'a link from the console',
+    password: 'password',
+    invitation: 'an invitation',
+  }
+  return words[began] ?? began
+}
+
+/** How a person gets in. Names no folder, since anybody can read it. */
 export function howToSignIn(): Html {
-  return html`<p>At the console of the server, run <code>node dist/donectl.js signin-link</code> with the same <code>--data</code> as the server, and open the address that it prints in this browser. It works once, for 15 minutes.</p>`
+  return html`<p><a href="/sign-in">Sign in</a> with your name and password. Without one: at the console of the server, run <code>node dist/donectl.js signin-link</code> with the same <code>--data</code> as the server, and open the address that it prints in this browser. It works once, for 15 minutes.</p>`
 }

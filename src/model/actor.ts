@@ -5,6 +5,12 @@ export type Scope = 'read' | 'write'
 
 export type Role = 'viewer' | 'member' | 'owner'
 
+/** How fresh a person's proof of identity must be for a decision (gate G2), in milliseconds. */
+export const FRESH_MS = 15 * 60_000
+
+/** How a session began, shown beside each sign-off. */
+export type SessionBegin = 'console_link' | 'password' | 'invitation'
+
 interface Caller {
   /** The tenant; every query begins with it. */
   readonly account: number
@@ -35,8 +41,7 @@ export interface PersonActor extends Caller {
   readonly role: Role
   readonly session: {
     readonly id: string
-    /** How the session began, shown beside each sign-off. */
-    readonly began: 'console_link'
+    readonly began: SessionBegin
     /** Milliseconds since the epoch of the last proof of identity. */
     readonly signedInAt: number
   }

@@ -45,6 +45,7 @@ export const EVENT_KINDS = [
   'context_saved',
   'notifications_read',
   'agent_changed',
+  'member_changed',
   'stop_asked',
   'session_ended',
   'loop_damped',

@@ -19,6 +19,8 @@ const ID_LETTERS = {
   token: 'K',
   note: 'M',
   save: 'W',
+  invitation: 'I',
+  password: 'Y',
 } as const
 
 export type Kind = keyof typeof ID_LETTERS

@@ -1,6 +1,7 @@
 import { agentOperations } from './agent.ts'
 import { approvalOperations } from './approval.ts'
 import { autoOkOperations } from './auto-ok.ts'
+import { memberOperations } from './member.ts'
 import { questionOperations } from './question.ts'
 import { sessionOperations } from './session.ts'
 import { sourceOperations } from './source.ts'
@@ -20,4 +21,5 @@ export const PEOPLE_CATALOG = {
   ...trashOperations,
   ...sourceOperations,
   ...sessionOperations,
+  ...memberOperations,
 }

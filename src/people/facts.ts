@@ -1,7 +1,7 @@
+import { FRESH_MS } from '../model/actor.ts'
 import { formatId, formatIdOr } from '../model/id.ts'
 import { isClosed } from '../model/task.ts'
 import { partyNames } from '../store/actor.ts'
-import { FRESH_MS } from '../store/approval.ts'
 import { artifactsOf } from '../store/artifact.ts'
 import { agentById } from '../store/credential.ts'
 import { openDependencies } from '../store/dependency.ts'

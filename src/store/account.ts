@@ -42,7 +42,16 @@ export async function createPerson(
   const id = await nextNumber(tx, 'person')
   await sqlOf(tx)
     .insertInto('people')
-    .values({ account: tx.account, id, ...fields, zone: null, created_at: tx.now })
+    .values({
+      account: tx.account,
+      id,
+      ...fields,
+      zone: null,
+      login: null,
+      login_key: null,
+      left_at: null,
+      created_at: tx.now,
+    })
     .execute()
   return formatId('person', id) as ActorId
 }

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { ActorId, PersonActor } from '../model/actor.ts'
+import { type ActorId, FRESH_MS, type PersonActor } from '../model/actor.ts'
 import { AppError, conflict } from '../model/error.ts'
 import { formatId } from '../model/id.ts'
 import { type ClosedStatus, isClosed } from '../model/task.ts'
@@ -17,9 +17,6 @@ import { requireLiveSession } from './session.ts'
 import { sees, shownTask } from './sight.ts'
 import type { Row } from './tables.ts'
 import { childrenOf, taskById, updateRow } from './task.ts'
-
-/** How fresh a person's proof of identity must be for a decision (gate G2), in milliseconds. */
-export const FRESH_MS = 15 * 60_000
 
 /** What came of finishing work: the task closed, or a person was asked. */
 export interface Finished {
@@ -130,15 +127,20 @@ export async function reject(tx: WriteTx, request: Row<'requests'>, note: string
   }
 }
 
-/** Gate G2: a person's own session, signed in again within the last 15 minutes. */
+/** Gate G2: a person who may decide, with a session that is {@link requireFreshSession fresh}. */
 export function requireFreshPerson(tx: ReadTx): asserts tx is ReadTx & { actor: PersonActor } {
+  if (tx.actor.kind === 'person' && tx.actor.role === 'viewer') {
+    throw new AppError('people_only', 'A viewer can read, not decide.', { allowed: ['member', 'owner'] })
+  }
+  requireFreshSession(tx)
+}
+
+/** A person's own session, signed in again within the last 15 minutes. */
+export function requireFreshSession(tx: ReadTx): asserts tx is ReadTx & { actor: PersonActor } {
   if (tx.actor.kind !== 'person') {
     throw new AppError('people_only', 'Only a person, signed in with their own session, can do this.', {
       next: 'Ask a person; complete_task or ask_question puts it before them.',
     })
-  }
-  if (tx.actor.role === 'viewer') {
-    throw new AppError('people_only', 'A viewer can read, not decide.', { allowed: ['member', 'owner'] })
   }
   if (tx.now - tx.actor.session.signedInAt > FRESH_MS) {
     throw new AppError('people_only', 'This needs a sign-in within the last 15 minutes.', {

@@ -155,7 +155,7 @@ export function agentWithOwner(tx: ReadTx, id: number) {
 
 export async function createSignInLink(
   tx: WriteTx,
-  fields: { hash: string; person: number; expires_at: number },
+  fields: Pick<Row<'sign_in_links'>, 'hash' | 'person' | 'began' | 'expires_at'>,
 ): Promise<void> {
   await sqlOf(tx)
     .insertInto('sign_in_links')
@@ -179,14 +179,14 @@ export async function signInLinkHolds(tx: ReadTx, hash: string): Promise<boolean
 export async function useSignInLink(
   tx: WriteTx,
   hash: string,
-): Promise<{ account: number; person: number } | undefined> {
+): Promise<Pick<Row<'sign_in_links'>, 'account' | 'person' | 'began'> | undefined> {
   return sqlOf(tx)
     .updateTable('sign_in_links')
     .set({ used_at: tx.now })
     .where('hash', '=', hash)
     .where('used_at', 'is', null)
     .where('expires_at', '>', tx.now)
-    .returning(['account', 'person'])
+    .returning(['account', 'person', 'began'])
     .executeTakeFirst()
 }
 
@@ -211,6 +211,7 @@ export function sessionByHash(tx: ReadTx, hash: string) {
     .select(['s.account', 's.id', 's.person', 's.began', 's.signed_in_at', 's.expires_at', 's.revoked_at'])
     .select(['p.name', 'p.role', 'p.zone as own_zone', 'a.zone as account_zone'])
     .where('s.hash', '=', hash)
+    .where('p.left_at', 'is', null)
     .executeTakeFirst()
 }
 
@@ -276,6 +277,7 @@ export async function accountOwner(tx: ReadTx): Promise<Row<'people'>> {
     .selectAll()
     .where('account', '=', tx.account)
     .where('role', '=', 'owner')
+    .where('left_at', 'is', null)
     .orderBy('id')
     .limit(1)
     .executeTakeFirstOrThrow()

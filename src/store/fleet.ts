@@ -178,6 +178,7 @@ export function listMembers(
     .select(['id', 'name', sql<string | null>`role`.as('role'), sql<number | null>`NULL`.as('owner')])
     .select([sql<Member['kind']>`'person'`.as('kind'), sql<number>`0`.as('rank')])
     .where('account', '=', tx.account)
+    .where('left_at', 'is', null)
   const agents = db
     .selectFrom('agents')
     .select(['id', 'name', sql<string | null>`NULL`.as('role'), sql<number | null>`owner`.as('owner')])

@@ -25,6 +25,8 @@ const OF_THE_INSTALLATION = new Set([
   'tokens',
   'sessions',
   'sign_in_links',
+  'passwords',
+  'invitations',
   'replies',
   'access',
   'refusals',

@@ -1,5 +1,5 @@
 import type { Selectable } from 'kysely'
-import type { ActorId, Role as PersonRole } from '../model/actor.ts'
+import type { ActorId, Role as PersonRole, SessionBegin } from '../model/actor.ts'
 import type { ClosedStatus, Status, StepStatus } from '../model/task.ts'
 import { ACCESS_TABLES } from './access-tables.ts'
 import { authored, type Column, type Defaulted, hides, lifecycle, record } from './column.ts'
@@ -26,9 +26,40 @@ export const CONTENT_TABLES = {
     account: record<number>(),
     id: record<number>(),
     name: authored<string>(),
-    role: authored<PersonRole>(),
+    role: lifecycle<PersonRole>(),
     zone: authored<string | null>(),
+    /** The name by which they sign in with a password; null until they have chosen one. */
+    login: lifecycle<string | null>(),
+    /** Its folded form, by which it is found. */
+    login_key: lifecycle<string | null>(),
+    /** Since then they are no member any more. Their row stays, since what they did names them. */
+    left_at: lifecycle<number | null>(),
     created_at: record<number>(),
+  },
+  /** Each password a person ever set; the one in use was not replaced. */
+  passwords: {
+    account: record<number>(),
+    id: record<number>(),
+    person: record<number>(),
+    /** Argon2id, in PHC form. */
+    hash: record<string>(),
+    replaced_at: lifecycle<number | null>(),
+    created_at: record<number>(),
+  },
+  /** Links by which somebody becomes a member, once. */
+  invitations: {
+    account: record<number>(),
+    id: record<number>(),
+    hash: record<string>(),
+    name: authored<string>(),
+    role: record<PersonRole>(),
+    expires_at: record<number>(),
+    used_at: lifecycle<number | null>(),
+    revoked_at: lifecycle<number | null>(),
+    /** Who came by it. */
+    person: lifecycle<number | null>(),
+    created_at: record<number>(),
+    created_by: record<string>(),
   },
   agents: {
     account: record<number>(),
@@ -57,6 +88,8 @@ export const CONTENT_TABLES = {
     account: record<number>(),
     hash: record<string>(),
     person: record<number>(),
+    /** How a session that comes of it began. */
+    began: record<SessionBegin>(),
     expires_at: record<number>(),
     used_at: lifecycle<number | null>(),
     created_at: record<number>(),
@@ -66,7 +99,7 @@ export const CONTENT_TABLES = {
     id: record<string>(),
     hash: record<string>(),
     person: record<number>(),
-    began: record<'console_link'>(),
+    began: record<SessionBegin>(),
     signed_in_at: record<number>(),
     expires_at: record<number>(),
     revoked_at: lifecycle<number | null>(),

@@ -11,7 +11,18 @@ CREATE TABLE counters (account INTEGER NOT NULL, kind TEXT NOT NULL, last INTEGE
   PRIMARY KEY (account, kind)) STRICT, WITHOUT ROWID;
 
 CREATE TABLE people (account INTEGER NOT NULL, id INTEGER NOT NULL, name TEXT NOT NULL,
-  role TEXT NOT NULL CHECK (role IN ('viewer', 'member', 'owner')), zone TEXT, created_at INTEGER NOT NULL,
+  role TEXT NOT NULL CHECK (role IN ('viewer', 'member', 'owner')), zone TEXT, login TEXT, login_key TEXT,
+  left_at INTEGER, created_at INTEGER NOT NULL, PRIMARY KEY (account, id)) STRICT;
+CREATE UNIQUE INDEX people_by_login ON people (login_key, account) WHERE login_key IS NOT NULL;
+
+CREATE TABLE passwords (account INTEGER NOT NULL, id INTEGER NOT NULL, person INTEGER NOT NULL, hash TEXT NOT NULL,
+  replaced_at INTEGER, created_at INTEGER NOT NULL, PRIMARY KEY (account, id),
+  FOREIGN KEY (account, person) REFERENCES people (account, id)) STRICT;
+CREATE UNIQUE INDEX passwords_in_use ON passwords (account, person) WHERE replaced_at IS NULL;
+
+CREATE TABLE invitations (account INTEGER NOT NULL, id INTEGER NOT NULL, hash TEXT NOT NULL UNIQUE, name TEXT NOT NULL,
+  role TEXT NOT NULL CHECK (role IN ('viewer', 'member', 'owner')), expires_at INTEGER NOT NULL, used_at INTEGER,
+  revoked_at INTEGER, person INTEGER, created_at INTEGER NOT NULL, created_by TEXT NOT NULL,
   PRIMARY KEY (account, id)) STRICT;
 
 CREATE TABLE agents (account INTEGER NOT NULL, id INTEGER NOT NULL, name TEXT NOT NULL, owner INTEGER NOT NULL,
@@ -24,7 +35,7 @@ CREATE TABLE tokens (account INTEGER NOT NULL, id INTEGER NOT NULL, agent INTEGE
   PRIMARY KEY (account, id), FOREIGN KEY (account, agent) REFERENCES agents (account, id)) STRICT;
 
 CREATE TABLE sign_in_links (account INTEGER NOT NULL, hash TEXT NOT NULL PRIMARY KEY, person INTEGER NOT NULL,
-  expires_at INTEGER NOT NULL, used_at INTEGER, created_at INTEGER NOT NULL) STRICT;
+  began TEXT NOT NULL, expires_at INTEGER NOT NULL, used_at INTEGER, created_at INTEGER NOT NULL) STRICT;
 
 CREATE TABLE sessions (account INTEGER NOT NULL, id TEXT NOT NULL PRIMARY KEY, hash TEXT NOT NULL UNIQUE,
   person INTEGER NOT NULL, began TEXT NOT NULL, signed_in_at INTEGER NOT NULL, expires_at INTEGER NOT NULL,

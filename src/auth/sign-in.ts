@@ -1,0 +1,156 @@
+import { randomUUID } from 'node:crypto'
+import type { PersonActor, SessionBegin } from '../model/actor.ts'
+import { AppError, invalid } from '../model/error.ts'
+import { fold } from '../model/suggest.ts'
+import { requireFreshSession } from '../store/approval.ts'
+import { createSession, createSignInLink, endSession } from '../store/credential.ts'
+import { invitationByHash, loginKeyOf, memberById, useInvitation } from '../store/member.ts'
+import { endOtherSessions, passwordOf, peopleByLogin, putPassword } from '../store/password.ts'
+import { requireLiveSession } from '../store/session.ts'
+import type { Store } from '../store/store.ts'
+import { systemActor } from '../tools/access.ts'
+import { checkPassword, hashPassword, isPassword } from './password.ts'
+import { hashSecret, newSecret } from './secret.ts'
+
+/** How long a session lasts, in milliseconds; decisions need a newer proof than that (gate G2). */
+export const SESSION_MS = 30 * 24 * 3_600_000
+
+/** How long somebody may take to choose among their accounts, in milliseconds. */
+const CHOICE_MS = 5 * 60_000
+
+/** A session that has begun: its secret is here and nowhere else. Times are milliseconds since the epoch. */
+export interface Begun {
+  secret: string
+  expires: number
+}
+
+/** Begins a session of a person, by whatever proved who they are. */
+export async function beginSession(
+  store: Store,
+  who: { account: number; person: number },
+  began: SessionBegin,
+): Promise<Begun> {
+  const secret = newSecret('session')
+  const expires = store.now() + SESSION_MS
+  await store.write(systemActor(who.account), 'sign-in', (tx) =>
+    createSession(tx, {
+      id: randomUUID(),
+      hash: hashSecret(secret),
+      person: who.person,
+      began,
+      signed_in_at: tx.now,
+      expires_at: expires,
+    }),
+  )
+  return { secret, expires }
+}
+
+/** What comes of a name and a password: a session or, where they fit in several accounts, a one-time link into each. */
+export type SignedIn = { session: Begun } | { accounts: { name: string; link: string }[] }
+
+/**
+ * Signs a person in by name and password. Undefined where they do not fit, whichever of the two is wrong and whether there is
+ * such a name at all; each way takes as long.
+ */
+export async function signInByPassword(
+  store: Store,
+  login: string,
+  password: string,
+): Promise<SignedIn | undefined> {
+  const found = await store.read(systemActor(0), 'sign-in', (tx) => peopleByLogin(tx, fold(login)))
+  const fit: typeof found = []
+  for (const each of found.length > 0 ? found : [undefined])
+    if ((await isPassword(each?.hash, password)) && each) fit.push(each)
+  if (fit.length === 0) return undefined
+  if (fit.length === 1) return { session: await beginSession(store, fit[0]!, 'password') }
+  const accounts = []
+  for (const { account, person, account_name: name } of fit) {
+    const secret = newSecret('in')
+    await store.write(systemActor(account), 'sign-in', (tx) =>
+      createSignInLink(tx, {
+        hash: hashSecret(secret),
+        person,
+        began: 'password',
+        expires_at: tx.now + CHOICE_MS,
+      }),
+    )
+    accounts.push({ name, link: `/sign-in/${secret}` })
+  }
+  return { accounts }
+}
+
+/**
+ * A signed-in person proves once more who they are, as decisions ask for (gate G2). The session goes on under another secret;
+ * undefined where the password is another.
+ */
+export async function proveAgain(
+  store: Store,
+  actor: PersonActor,
+  password: string,
+): Promise<Begun | undefined> {
+  const person = Number(actor.id.slice(1))
+  const kept = await store.read(actor, 'sign-in', (tx) => passwordOf(tx, person))
+  if (!(await isPassword(kept?.hash, password))) return undefined
+  const begun = await beginSession(store, { account: actor.account, person }, 'password')
+  await store.write(systemActor(actor.account), 'sign-in', (tx) => endSession(tx, actor.session.id))
+  return begun
+}
+
+/** A person chooses the name and the password by which they sign in from now on. Their other sessions end. */
+export async function setPassword(
+  store: Store,
+  actor: PersonActor,
+  login: string,
+  password: string,
+): Promise<void> {
+  loginKeyOf(login)
+  checkPassword(password, [login.split('@')[0]!, actor.name])
+  const hash = await hashPassword(password)
+  const person = Number(actor.id.slice(1))
+  await store.write(actor, 'set_password', async (tx) => {
+    requireFreshSession(tx)
+    await requireLiveSession(tx)
+    await putPassword(tx, person, login, hash)
+    await endOtherSessions(tx, person, actor.session.id)
+  })
+}
+
+/** What an invitation says to whoever opens its link; undefined where it does not hold (any more). */
+export function invitationOf(store: Store, secret: string) {
+  return store.read(systemActor(0), 'join', (tx) => invitationByHash(tx, hashSecret(secret)))
+}
+
+/** Makes a member of whoever was invited, with a password, and signs them in. Undefined where the invitation is used up. */
+export async function join(
+  store: Store,
+  secret: string,
+  fields: { name: string; login: string; password: string },
+): Promise<Begun | undefined> {
+  const invitation = await invitationOf(store, secret)
+  if (!invitation) return undefined
+  const { login, password } = fields
+  const name = fields.name.trim()
+  if (!/^[^\p{C}\p{Zl}\p{Zp}]{1,60}$/u.test(name)) throw invalid('A name is one line of 1 to 60 characters.')
+  loginKeyOf(login)
+  checkPassword(password, [login.split('@')[0]!, name])
+  const hash = await hashPassword(password)
+  const { account } = invitation
+  const person = await store.write(systemActor(account), 'join', async (tx) => {
+    const id = await useInvitation(tx, hashSecret(secret), name)
+    if (id !== undefined) await putPassword(tx, Number(id.slice(1)), login, hash)
+    return id
+  })
+  if (person === undefined) return undefined
+  return beginSession(store, { account, person: Number(person.slice(1)) }, 'invitation')
+}
+
+/** Whether a person has a password already. */
+export async function signsInAs(store: Store, actor: PersonActor): Promise<string | undefined> {
+  const person = Number(actor.id.slice(1))
+  const [kept, member] = await store.read(actor, 'account', async (tx) => [
+    await passwordOf(tx, person),
+    await memberById(tx, person),
+  ])
+  if (!member) throw new AppError('people_only', 'You are no member any more.')
+  return kept?.login ?? undefined
+}
