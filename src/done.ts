@@ -2,7 +2,7 @@ import { createHmac, randomUUID } from 'node:crypto'
 import { realpathSync } from 'node:fs'
 import { relative, resolve, sep } from 'node:path'
 import { sealKey } from './auth/console.ts'
-import { type TokenUse, tokenUse } from './auth/token-use.ts'
+import { type CredentialUse, credentialUse } from './auth/credential-use.ts'
 import { folderConnector } from './connectors/folder.ts'
 import { AppError, invalid } from './model/error.ts'
 import type { Outside } from './model/outside.ts'
@@ -16,7 +16,7 @@ export interface Done {
   call: Call
   access: AccessLog
   /** When tokens were last used; every door that takes them tells it. */
-  tokenUse: TokenUse
+  credentialUse: CredentialUse
   outside: Outside
   /** Answers reads that wait for something to happen with what there is: the process is about to end. */
   stopWaiting(): void
@@ -53,7 +53,7 @@ export async function openDone(options: DoneOptions): Promise<Done> {
     sealFor: (isNew) => sealBy(sealKey(options.dataDir, options.sealKey, isNew)),
   })
   const access = accessLog(store)
-  const uses = tokenUse(store)
+  const uses = credentialUse(store)
   const outside = outsideOf(options.dataDir)
   const ending = new AbortController()
   const call = callWith({ store, outside, access, ending: ending.signal })
@@ -61,7 +61,7 @@ export async function openDone(options: DoneOptions): Promise<Done> {
     store,
     call,
     access,
-    tokenUse: uses,
+    credentialUse: uses,
     outside,
     stopWaiting: () => ending.abort(),
     async close() {

@@ -77,9 +77,9 @@ async function newKept(pattern: Pattern): Promise<Kept> {
       clock = another
     },
     async giveBack() {
-      const { access, tokenUse } = place.done
+      const { access, credentialUse } = place.done
       await access.flush()
-      await tokenUse.flush()
+      await credentialUse.flush()
       await asAdmin(place.database.database!, PUT_BACK)
       for (const name of readdirSync(place.dir))
         rmSync(join(place.dir, name), { recursive: true, force: true })

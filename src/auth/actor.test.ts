@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { newWorld, type World } from '../../test/world.ts'
+import { IDLE_MS } from '../model/actor.ts'
 import { endSession, revokeToken } from '../store/credential.ts'
 import { systemActor } from '../tools/access.ts'
 import { actorOfSession, actorOfToken } from './actor.ts'
@@ -86,6 +87,31 @@ it('a session is no token and a token no session', async () => {
   expect(await actorOfSession(world.done.store, world.scout.token!)).toBeUndefined()
   world.pass(SESSION_MS)
   expect(await actorOfSession(world.done.store, session!.secret)).toBeUndefined()
+})
+
+it('a session that nobody uses for a week ends; one that is used goes on, for a month at most', async () => {
+  const { store, credentialUse } = world.done
+  const link = await issueSignInLink(store, world.account)
+  const { secret } = (await signIn(store, link.slice('/sign-in/'.length)))!
+  const used = async () => {
+    const actor = await actorOfSession(store, secret)
+    if (actor) credentialUse.saw(actor)
+    await credentialUse.flush()
+    return actor !== undefined
+  }
+  for (let day = 0; day < 24; day += 6) {
+    world.pass(6 * 24 * 3_600_000)
+    expect(await used()).toBe(true)
+  }
+  world.pass(6 * 24 * 3_600_000 + 1)
+  expect(await used()).toBe(false)
+
+  const other = await issueSignInLink(store, world.account)
+  const idle = (await signIn(store, other.slice('/sign-in/'.length)))!
+  world.pass(IDLE_MS - 1)
+  expect(await actorOfSession(store, idle.secret)).toBeDefined()
+  world.pass(1)
+  expect(await actorOfSession(store, idle.secret)).toBeUndefined()
 })
 
 it('a sign-in link works once, and not after its time', async () => {

@@ -1,4 +1,12 @@
-import type { Actor, ActorId, AgentActor, PersonActor, Role, Scope } from '../model/actor.ts'
+import {
+  type Actor,
+  type ActorId,
+  type AgentActor,
+  IDLE_MS,
+  type PersonActor,
+  type Role,
+  type Scope,
+} from '../model/actor.ts'
 import { formatId } from '../model/id.ts'
 import { agentWithOwner, sessionByHash, tokenByHash } from '../store/credential.ts'
 import type { Store } from '../store/store.ts'
@@ -29,7 +37,10 @@ export function actorOfToken(store: Store, token: string): Promise<AgentActor | 
   })
 }
 
-/** The person behind a session's secret. Undefined where it never was, has ended or has expired. Frozen, as by a token. */
+/**
+ * The person behind a session's secret. Undefined where it never was, has ended, has expired or was left unused for too long.
+ * Frozen, as by a token.
+ */
 export function actorOfSession(store: Store, secret: string): Promise<PersonActor | undefined> {
   const hash = hashSecret(secret)
   return remembered(store).sessions(hash, async () => {
@@ -47,7 +58,8 @@ export function actorOfSession(store: Store, secret: string): Promise<PersonActo
       credential: `session:${row.id}`,
       session: Object.freeze({ id: row.id, began: row.began, signedInAt: row.signed_in_at }),
     }
-    return { actor: shared(actor), expires: row.expires_at }
+    const idle = Math.max(row.last_used_at ?? 0, row.signed_in_at) + IDLE_MS
+    return { actor: shared(actor), expires: Math.min(row.expires_at, idle) }
   })
 }
 

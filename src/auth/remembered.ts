@@ -63,8 +63,9 @@ function memoryOf<A>(store: Store): Remember<A> {
       known.clear()
       knownUnder = stamp
     }
-    const remembered = known.get(hash)
-    if (remembered) return ifCurrent(remembered)
+    const current = ifCurrent(known.get(hash))
+    // What is over by what is remembered may have been used since, and last longer.
+    if (current) return current
     const found = await look()
     if (found && stamp === knownUnder) keep(hash, found)
     return ifCurrent(found)

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import type { PersonActor, SessionBegin } from '../model/actor.ts'
-import { AppError, invalid } from '../model/error.ts'
+import { invalid } from '../model/error.ts'
 import { fold } from '../model/suggest.ts'
 import { requireFreshSession } from '../store/approval.ts'
 import { createSession, createSignInLink, endSession } from '../store/credential.ts'
-import { invitationByHash, loginKeyOf, memberById, useInvitation } from '../store/member.ts'
+import { invitationByHash, loginKeyOf, useInvitation } from '../store/member.ts'
 import { endOtherSessions, passwordOf, peopleByLogin, putPassword } from '../store/password.ts'
 import { requireLiveSession } from '../store/session.ts'
 import type { Store } from '../store/store.ts'
@@ -144,13 +144,8 @@ export async function join(
   return beginSession(store, { account, person: Number(person.slice(1)) }, 'invitation')
 }
 
-/** Whether a person has a password already. */
+/** The name by which a person signs in; undefined where they have no password yet. */
 export async function signsInAs(store: Store, actor: PersonActor): Promise<string | undefined> {
-  const person = Number(actor.id.slice(1))
-  const [kept, member] = await store.read(actor, 'account', async (tx) => [
-    await passwordOf(tx, person),
-    await memberById(tx, person),
-  ])
-  if (!member) throw new AppError('people_only', 'You are no member any more.')
+  const kept = await store.read(actor, 'account', (tx) => passwordOf(tx, Number(actor.id.slice(1))))
   return kept?.login ?? undefined
 }

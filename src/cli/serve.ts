@@ -36,7 +36,7 @@ export async function run(args: string[]): Promise<undefined> {
     onEvents: done.store.onEvents,
     authenticate: async (token) => {
       const actor = await actorOfToken(done.store, token)
-      if (actor) done.tokenUse.saw(actor)
+      if (actor) done.credentialUse.saw(actor)
       return actor
     },
     allowedHosts: names,

@@ -17,11 +17,12 @@ export async function callerOf(c: Context, done: Done, cookie: SessionCookie): P
     const secret = /^Bearer +([\w.~+/-]+=*)$/i.exec(authorization)?.[1]
     const actor = secret === undefined ? undefined : await actorOfToken(done.store, secret)
     if (!actor) return { given: true }
-    done.tokenUse.saw(actor)
+    done.credentialUse.saw(actor)
     return { actor, secret: secret! }
   }
   const secret = cookie.read(c)
   const actor = secret === undefined ? undefined : await actorOfSession(done.store, secret)
+  if (actor) done.credentialUse.saw(actor)
   return actor ? { actor, secret: secret! } : { given: secret !== undefined }
 }
 
@@ -32,7 +33,9 @@ export async function personOf(
   cookie: SessionCookie,
 ): Promise<PersonActor | undefined> {
   const secret = cookie.read(c)
-  return secret === undefined ? undefined : actorOfSession(done.store, secret)
+  const actor = secret === undefined ? undefined : await actorOfSession(done.store, secret)
+  if (actor) done.credentialUse.saw(actor)
+  return actor
 }
 
 /** Whether the credential behind a stream still holds. */

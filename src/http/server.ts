@@ -26,7 +26,7 @@ export interface HttpServer {
 }
 
 /** How often what is counted in memory is written, in milliseconds. */
-const FLUSH_MS = { access: 5000, tokenUse: 60_000 }
+const FLUSH_MS = { access: 5000, credentialUse: 60_000 }
 
 /** How long requests may take to finish when the server stops, in milliseconds. */
 const GRACE_MS = 3000
@@ -69,7 +69,7 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
 
   const timers = [
     setInterval(() => void done.access.flush().catch(log), FLUSH_MS.access),
-    setInterval(() => void done.tokenUse.flush().catch(log), FLUSH_MS.tokenUse),
+    setInterval(() => void done.credentialUse.flush().catch(log), FLUSH_MS.credentialUse),
   ]
   for (const timer of timers) timer.unref()
 
@@ -86,7 +86,7 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
     clearInterval(idle)
     clearTimeout(late)
     await done.access.flush()
-    await done.tokenUse.flush()
+    await done.credentialUse.flush()
   }
   return {
     port,

@@ -8,7 +8,7 @@ export interface JobDeps {
   store: Store
   /** What is counted in memory and written now and then. */
   access: { flush(): Promise<void> }
-  tokenUse: { flush(): Promise<void> }
+  credentialUse: { flush(): Promise<void> }
 }
 
 export interface JobOptions {
@@ -32,7 +32,7 @@ const EXPIRE_MS = 10 * 60_000
 /** The jobs, in the order of a round, each with its least distance between two runs. */
 const JOBS: readonly { name: string; everyMs: number; run: (deps: JobDeps) => Promise<unknown> }[] = [
   { name: 'access', everyMs: 0, run: ({ access }) => access.flush() },
-  { name: 'token-use', everyMs: 0, run: ({ tokenUse }) => tokenUse.flush() },
+  { name: 'credential-use', everyMs: 0, run: ({ credentialUse }) => credentialUse.flush() },
   { name: 'sweep', everyMs: 0, run: ({ store }) => sweep(store) },
   { name: 'expiry', everyMs: EXPIRE_MS, run: ({ store }) => expire(store) },
 ]

@@ -8,6 +8,9 @@ export type Role = 'viewer' | 'member' | 'owner'
 /** How fresh a person's proof of identity must be for a decision (gate G2), in milliseconds. */
 export const FRESH_MS = 15 * 60_000
 
+/** How long a session lasts that nobody uses, in milliseconds. */
+export const IDLE_MS = 7 * 24 * 3_600_000
+
 /** How a session began, shown beside each sign-off. */
 export type SessionBegin = 'console_link' | 'password' | 'invitation'
 

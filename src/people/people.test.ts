@@ -113,8 +113,8 @@ describe('agents and tokens', () => {
     })
     const actor = (await actorOfToken(world.done.store, made.token))!
     expect(actor).toMatchObject({ kind: 'agent', id: 'G4', scopes: ['read'], projects: [1] })
-    world.done.tokenUse.saw(actor)
-    await world.done.tokenUse.flush()
+    world.done.credentialUse.saw(actor)
+    await world.done.credentialUse.flush()
     const { tokens } = await people('list_tokens')
     expect(tokens[0]).toMatchObject({
       id: 'K4',

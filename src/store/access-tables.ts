@@ -31,5 +31,6 @@ export const ACCESS_TABLES = {
     count: record<number>(),
     until: record<number>(),
   },
+  session_use: { account: record<number>(), session: record<string>(), last_used_at: record<number>() },
   token_use: { account: record<number>(), token: record<number>(), last_used_at: record<number>() },
 } as const

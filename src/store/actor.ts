@@ -15,12 +15,13 @@ export interface Party {
 const peopleThenAgents = readQuery((db, p: { account: number }) =>
   db
     .selectFrom('people')
-    .select(['id', 'name', sql<Party['kind']>`'person'`.as('kind')])
+    .select(['id', 'name', sql<Party['kind']>`'person'`.as('kind'), 'left_at'])
     .where('account', '=', p.account)
     .unionAll(
       db
         .selectFrom('agents')
         .select(['id', 'name', sql<Party['kind']>`'agent'`.as('kind')])
+        .select(sql<number | null>`CAST(NULL AS BIGINT)`.as('left_at'))
         .where('account', '=', p.account),
     )
     .orderBy('kind', 'desc')
@@ -29,8 +30,18 @@ const peopleThenAgents = readQuery((db, p: { account: number }) =>
 
 /** Everybody of the account, people first. Accounts are teams, so the list is short. */
 export async function parties(tx: ReadTx): Promise<Party[]> {
+  return (await everybodyEver(tx)).filter(({ left }) => !left)
+}
+
+/** With those who have left: what they did still names them. */
+async function everybodyEver(tx: ReadTx): Promise<(Party & { left: boolean })[]> {
   const rows = await peopleThenAgents(tx, { account: tx.account })
-  return rows.map(({ id, name, kind }) => ({ id: formatId(kind, id) as ActorId, name, kind }))
+  return rows.map(({ id, name, kind, left_at }) => ({
+    id: formatId(kind, id) as ActorId,
+    name,
+    kind,
+    left: left_at !== null,
+  }))
 }
 
 /**
@@ -78,7 +89,9 @@ export async function partyNames(
   ids?: readonly (ActorId | string | null | undefined)[],
 ): Promise<(id: ActorId | string | null | undefined) => string | undefined> {
   if (ids?.every((id) => id == null)) return (id) => id ?? undefined
-  const names = new Map((await parties(tx)).map((party) => [party.id as string, `${party.id} ${party.name}`]))
+  const names = new Map(
+    (await everybodyEver(tx)).map((party) => [party.id as string, `${party.id} ${party.name}`]),
+  )
   return (id) => (id == null ? undefined : (names.get(id) ?? id))
 }
 

@@ -41,11 +41,7 @@ async function checkAgentName(tx: ReadTx, name: string): Promise<void> {
       ],
     })
   }
-  if (RESERVED.includes(fold(name)) || /^[a-z]\d+$/i.test(name)) {
-    throw invalid(`"${name}" means something else, so no agent can be called so.`, {
-      next: 'Give another name.',
-    })
-  }
+  refuseReserved(name)
   const people = await sqlOf(tx)
     .selectFrom('people')
     .select(['id', 'name'])
@@ -56,6 +52,15 @@ async function checkAgentName(tx: ReadTx, name: string): Promise<void> {
     throw conflict(`${formatId('person', person.id)} is called "${person.name}".`, {
       next: 'Give another name.',
     })
+}
+
+/** Refuses a name that is taken for an id, or for a word such as `me`. */
+export function refuseReserved(name: string): void {
+  if (RESERVED.includes(fold(name)) || /^[a-z]\d+$/i.test(name)) {
+    throw invalid(`"${name}" means something else, so nobody can be called so.`, {
+      next: 'Give another name.',
+    })
+  }
 }
 
 export async function agentNamed(tx: ReadTx, name: string): Promise<Row<'agents'> | undefined> {
@@ -208,7 +213,11 @@ export function sessionByHash(tx: ReadTx, hash: string) {
       join.onRef('p.account', '=', 's.account').onRef('p.id', '=', 's.person'),
     )
     .innerJoin('accounts as a', 'a.id', 's.account')
+    .leftJoin('session_use as u', (join) =>
+      join.onRef('u.account', '=', 's.account').onRef('u.session', '=', 's.id'),
+    )
     .select(['s.account', 's.id', 's.person', 's.began', 's.signed_in_at', 's.expires_at', 's.revoked_at'])
+    .select('u.last_used_at')
     .select(['p.name', 'p.role', 'p.zone as own_zone', 'a.zone as account_zone'])
     .where('s.hash', '=', hash)
     .where('p.left_at', 'is', null)

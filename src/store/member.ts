@@ -3,7 +3,7 @@ import { conflict, invalid, notFound } from '../model/error.ts'
 import { formatId } from '../model/id.ts'
 import { fold } from '../model/suggest.ts'
 import { createPerson } from './account.ts'
-import { agentNamed, revokeTokensOf } from './credential.ts'
+import { agentNamed, refuseReserved, revokeTokensOf } from './credential.ts'
 import { emit, nextNumber, type ReadTx, sqlOf, type WriteTx } from './handle.ts'
 import type { Row } from './tables.ts'
 
@@ -196,6 +196,7 @@ export async function useInvitation(tx: WriteTx, hash: string, name: string): Pr
 
 /** People and agents are named in one breath, so a name is one of them. */
 async function refuseTakenName(tx: ReadTx, name: string): Promise<void> {
+  refuseReserved(name)
   const twin = (await members(tx)).find((each) => fold(each.name) === fold(name))
   const agent = await agentNamed(tx, name)
   if (!twin && !agent) return

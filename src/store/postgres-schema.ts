@@ -24,6 +24,7 @@ const OF_THE_INSTALLATION = new Set([
   'agents',
   'tokens',
   'sessions',
+  'session_use',
   'sign_in_links',
   'passwords',
   'invitations',

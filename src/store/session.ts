@@ -1,20 +1,42 @@
+import { sql } from 'kysely'
+import { IDLE_MS } from '../model/actor.ts'
 import { AppError } from '../model/error.ts'
 import { formatId } from '../model/id.ts'
-import { type ReadTx, sqlOf } from './handle.ts'
+import { type ReadTx, sqlOf, type WriteTx } from './handle.ts'
 import type { Row } from './tables.ts'
 
 /** The sessions that still hold: a person's own, or everybody's. Newest sign-in first. */
 export function liveSessions(tx: ReadTx, person?: number): Promise<Row<'sessions'>[]> {
+  const used = sql<number>`CASE WHEN u.last_used_at > s.signed_in_at THEN u.last_used_at ELSE s.signed_in_at END`
   return sqlOf(tx)
-    .selectFrom('sessions')
-    .selectAll()
-    .where('account', '=', tx.account)
-    .where('revoked_at', 'is', null)
-    .where('expires_at', '>', tx.now)
-    .$if(person !== undefined, (query) => query.where('person', '=', person!))
-    .orderBy('signed_in_at', 'desc')
+    .selectFrom('sessions as s')
+    .leftJoin('session_use as u', (join) =>
+      join.onRef('u.account', '=', 's.account').onRef('u.session', '=', 's.id'),
+    )
+    .selectAll('s')
+    .where('s.account', '=', tx.account)
+    .where('s.revoked_at', 'is', null)
+    .where('s.expires_at', '>', tx.now)
+    .where(used, '>', tx.now - IDLE_MS)
+    .$if(person !== undefined, (query) => query.where('s.person', '=', person!))
+    .orderBy('s.signed_in_at', 'desc')
+    .orderBy('s.id')
     .limit(200)
     .execute()
+}
+
+/** Writes down when sessions were last used, by which they end when nobody uses them. */
+export async function touchSessions(
+  tx: WriteTx,
+  uses: readonly { session: string; at: number }[],
+): Promise<void> {
+  for (const { session, at } of uses) {
+    await sqlOf(tx)
+      .insertInto('session_use')
+      .values({ account: tx.account, session, last_used_at: at })
+      .onConflict((oc) => oc.columns(['account', 'session']).doUpdateSet({ last_used_at: at }))
+      .execute()
+  }
 }
 
 /** One session of the account, whether it still holds or not. */

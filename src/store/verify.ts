@@ -58,6 +58,7 @@ export async function reopenUnsigned(tx: WriteTx): Promise<number[]> {
       .select('id')
       .where('account', '=', tx.account)
       .where('role', '=', 'owner')
+      .where('left_at', 'is', null)
       .execute()
     await notify(
       tx,

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { newWorld, type World } from '../../test/world.ts'
-import { tokenUse } from '../auth/token-use.ts'
+import { credentialUse } from '../auth/credential-use.ts'
 import type { Store } from '../store/store.ts'
 import { accessLog } from './access.ts'
 
@@ -45,7 +45,7 @@ it('writes calls and refusals down the next time where it could not, with what c
 
 it('writes the last use of a token down the next time where it could not', async () => {
   const disk = fullDisk(world.done.store)
-  const uses = tokenUse(disk.store)
+  const uses = credentialUse(disk.store)
   const { actor } = world.scout
   const token = Number(actor.credential.split(':')[1])
   uses.saw(actor)
