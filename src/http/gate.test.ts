@@ -227,7 +227,7 @@ describe('who decides', () => {
     const page = (await ana.get('/sign-off/A1')).text
     expect(page).toContain('because your sign-in is older than 15 minutes')
     expect(page).toContain('What Done recorded')
-    expect(page).toContain('donectl.js signin-link')
+    expect(page).toContain('href="/sign-in/again"')
     expect(page).not.toContain('/approve')
     await fails(
       () => ana.post('/api/people/sign-offs/A1/approve', { version: 1, hash: 'x', nonce: 'x' }),

@@ -1,5 +1,6 @@
 import type { Role } from '../model/actor.ts'
 import { type Html, html, said } from './html.ts'
+import { howToMakeLink } from './words.ts'
 
 /** Signing in by name and password. Of what was wrong it does not say more than that. */
 export function signInForm({ login = '', wrong = false } = {}): Html {
@@ -22,7 +23,7 @@ export function choiceOfAccount(accounts: readonly { name: string; link: string 
 export function againForm(wrong = false): Html {
   return html`<h1>Sign in again</h1><p class="lead">Approving, and whatever gives or takes rights, needs you and not just this browser: a sign-in within the last 15 minutes.</p>${wrong && html`<div class="note stop"><p>This is not your password.</p></div>`}
 <form method="post" action="/sign-in/again">${passwordField('current-password')}<div class="bar"><button class="pri">Sign in again</button></div></form>
-<p class="lead">No password yet? A one-time link from the console of the server does the same; then choose one under <a href="/account">your account</a>.</p>`
+<p class="lead">No password yet? A one-time link does the same, and then you can choose one under <a href="/account">your account</a>.</p>${howToMakeLink()}`
 }
 
 const MAY: Record<Role, string> = {

@@ -43,5 +43,10 @@ export function beganWords(began: string): string {
 
 /** How a person gets in. Names no folder, since anybody can read it. */
 export function howToSignIn(): Html {
-  return html`<p><a href="/sign-in">Sign in</a> with your name and password. Without one: at the console of the server, run <code>node dist/donectl.js signin-link</code> with the same <code>--data</code> as the server, and open the address that it prints in this browser. It works once, for 15 minutes.</p>`
+  return html`<p><a href="/sign-in">Sign in</a> with your name and password.</p>${howToMakeLink()}`
+}
+
+/** The way in for the owner who has no password yet, or has lost it. */
+export function howToMakeLink(): Html {
+  return html`<p>Without one: at the console of the server, run <code>node dist/donectl.js signin-link</code> with the same <code>--data</code> as the server, and open the address that it prints in this browser. It works once, for 15 minutes.</p>`
 }

@@ -8,7 +8,7 @@ import { emit, nextNumber, type ReadTx, sqlOf, type WriteTx } from './handle.ts'
 import type { Row } from './tables.ts'
 
 /** Everybody who is a member now, in the order of their coming. */
-export function members(tx: ReadTx): Promise<Row<'people'>[]> {
+function members(tx: ReadTx): Promise<Row<'people'>[]> {
   return sqlOf(tx)
     .selectFrom('people')
     .selectAll()
