@@ -7,6 +7,11 @@ const REVISION = '2026-07-28'
 /** An MCP client of a few lines over kept connections, so that the machine's time goes to the server. */
 export interface HttpClient {
   request(method: string, params: Record<string, unknown>): Promise<unknown>
+  /**
+   * Sends a request and throws its answer away unread, once it is there: to unpack and read a long one takes the client longer
+   * than the server took, which would then be measured half asleep.
+   */
+  press(method: string, params: Record<string, unknown>): Promise<void>
   /** Rejects where the tool refuses. */
   call(tool: string, args: Record<string, unknown>): Promise<ToolAnswer>
   close(): void
@@ -18,8 +23,8 @@ export function httpClient(url: string, token: string, connections: number): Htt
   const { hostname, port } = new URL(url)
   let last = 0
 
-  const request: HttpClient['request'] = async (method, params) => {
-    const body = JSON.stringify({
+  const bodyOf = (method: string, params: Record<string, unknown>): string =>
+    JSON.stringify({
       jsonrpc: '2.0',
       id: ++last,
       method,
@@ -31,13 +36,17 @@ export function httpClient(url: string, token: string, connections: number): Htt
         },
       },
     })
-    const answer = await post(body, method, params.name)
+
+  const request: HttpClient['request'] = async (method, params) => {
+    const { bytes, packed } = await post(bodyOf(method, params), method, params.name)
+    const text = (packed ? gunzipSync(bytes) : bytes).toString()
+    const answer = /^data: (\{.*)$/m.exec(text)?.[1] ?? text
     const { result, error } = JSON.parse(answer) as { result?: unknown; error?: { message: string } }
     if (error) throw new Error(`${method}: ${error.message}`)
     return result
   }
 
-  function post(body: string, method: string, name: unknown): Promise<string> {
+  function post(body: string, method: string, name: unknown): Promise<{ bytes: Buffer; packed: boolean }> {
     return new Promise((resolve, reject) => {
       const sent = httpRequest(
         {
@@ -65,9 +74,8 @@ export function httpClient(url: string, token: string, connections: number): Htt
           response.on('end', () => {
             const bytes = Buffer.concat(chunks)
             const packed = response.headers['content-encoding'] === 'gzip'
-            const text = (packed ? gunzipSync(bytes) : bytes).toString()
-            if (response.statusCode !== 200) reject(new Error(`HTTP ${response.statusCode}: ${text}`))
-            else resolve(/^data: (\{.*)$/m.exec(text)?.[1] ?? text)
+            if (response.statusCode !== 200) reject(new Error(`HTTP ${response.statusCode}: ${bytes}`))
+            else resolve({ bytes, packed })
           })
         },
       )
@@ -78,6 +86,7 @@ export function httpClient(url: string, token: string, connections: number): Htt
 
   return {
     request,
+    press: async (method, params) => void (await post(bodyOf(method, params), method, params.name)),
     call: async (tool, args) =>
       toolAnswer(tool, await request('tools/call', { name: tool, arguments: args })),
     close: () => agent.destroy(),

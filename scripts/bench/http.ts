@@ -36,9 +36,9 @@ export async function http(bench: Bench): Promise<void> {
 
   const get = (id: string) => ({ name: 'get_task', arguments: { id } })
   const gets = (of: Subject, share: number) =>
-    cpuOf(of, Math.round(calls * share), (i) => of.client.request('tools/call', get(ids[i % ids.length]!)))
+    cpuOf(of, Math.round(calls * share), (i) => of.client.press('tools/call', get(ids[i % ids.length]!)))
   const lists = (of: Subject, share: number) =>
-    cpuOf(of, Math.round(calls * share), () => of.client.request('tools/list', {}))
+    cpuOf(of, Math.round(calls * share), () => of.client.press('tools/list', {}))
 
   const cost = { bare: [], done: [], stock: [], doneList: [], stockList: [] } as Record<string, number[]>
   for (let round = -1; round < rounds; round++) {
