@@ -1,7 +1,12 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openDone } from '../src/done.ts'
+import { laneOf } from '../src/store/postgres-commit.ts'
+import { openPool, optionsFor } from '../src/store/postgres-connect.ts'
+import { writeQueue } from '../src/store/queue.ts'
 import { asAdmin, environmentOf, onPostgres, optionsOf } from './database.ts'
 import { newServer, type PostgresServer } from './postgres.ts'
 import { type StdioHost, stdioHost } from './process.ts'
@@ -89,5 +94,41 @@ describe.skipIf(!onPostgres())('a server that keeps what it has acknowledged', (
     expect(lost).toEqual([])
     expect([...stored].filter(([, n]) => n > 1)).toEqual([])
     expect(slowest).toBeLessThan(RECOVERY_MS)
+  })
+
+  it('writes again what a crash has swallowed in the commit, though another transaction has got its number since', async () => {
+    const own = optionsOf(server.url)
+    const done = await openDone({ dataDir: dir, site: () => '', ...own })
+    await done.close()
+    const address = new URL(server.url)
+    address.searchParams.set('options', '-c search_path=done')
+    const pool = openPool(optionsFor(address.href), 2)
+    const numberOf = async (on: pg.Pool | pg.PoolClient) =>
+      (await on.query<{ xid: string }>('SELECT pg_current_xact_id()::text AS xid')).rows[0]!.xid
+    let swallowed: string | undefined
+    let since: string | undefined
+    pool.on('connect', (client) => {
+      const query = client.query.bind(client) as (...args: unknown[]) => Promise<unknown>
+      client.query = (async (...args: unknown[]) => {
+        if (args[0] !== 'COMMIT' || swallowed !== undefined) return query(...args)
+        swallowed = await numberOf(client as pg.PoolClient)
+        await server.crash()
+        await server.start()
+        for (let i = 0; i < 50 && since !== swallowed; i++) since = await numberOf(pool)
+        throw Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' })
+      }) as typeof client.query
+    })
+    const lane = laneOf({ pool, account: 1, lane: 'own', waitMs: 10_000, randomId: () => 'x', tell() {} })
+    let runs = 0
+    await writeQueue(lane).push({ account: 1, kind: 'agent', effect: 'write' }, async ({ rows }) => {
+      runs++
+      await rows(`INSERT INTO counters (account, kind, last) VALUES (1, 'probe', 7)`, [])
+      return { value: Promise.resolve(), events: [] }
+    })
+    const { rows: stored } = await pool.query(`SELECT last FROM counters WHERE kind = 'probe'`)
+    await pool.end()
+
+    expect(since).toBe(swallowed)
+    expect({ runs, stored }).toEqual({ runs: 2, stored: [{ last: 7 }] })
   })
 })

@@ -31,6 +31,13 @@ export const ACCESS_TABLES = {
     count: record<number>(),
     until: record<number>(),
   },
+  /** The last batch that each lane of writes has committed; asked where a connection breaks in a commit (postgres-commit). */
+  commits: {
+    account: record<number>(),
+    lane: record<string>(),
+    batch: record<number>(),
+    at: record<number>(),
+  },
   session_use: { account: record<number>(), session: record<string>(), last_used_at: record<number>() },
   token_use: { account: record<number>(), token: record<number>(), last_used_at: record<number>() },
 } as const

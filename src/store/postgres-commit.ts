@@ -1,6 +1,7 @@
 import type pg from 'pg'
 import { AppError } from '../model/error.ts'
 import type { Done } from './engine.ts'
+import { NAME_BATCH } from './lane.ts'
 import { writeNumbers } from './numbers.ts'
 import { isLost, isReplica, queriesOn } from './postgres-connect.ts'
 import { type Job, type Outcome, settle, unavailable } from './queue.ts'
@@ -8,12 +9,11 @@ import { type Job, type Outcome, settle, unavailable } from './queue.ts'
 /** Marks the locks of accounts, so that they are told from other programs' advisory locks on the database. */
 const ACCOUNT_LOCK = 4_747_002
 
-/** Tells one life of a cluster from the next: it changes where a standby takes over. */
-const TIMELINE = 'left(pg_walfile_name(pg_current_wal_lsn()), 8)'
-
 interface Options {
   pool: pg.Pool
   account: number
+  /** Which of all processes' lanes this is: random. */
+  lane: string
   /** How long a batch is tried while the server can't be reached, in milliseconds. */
   waitMs: number
   randomId: () => string
@@ -33,9 +33,13 @@ type Ended = { kept: true; outcomes: Outcome[] } | { kept: false; cause: unknown
 /**
  * Commits batches of one account: every job in a savepoint of its own, one commit for all, nobody told before it. The
  * account's lock is held from the first statement to the commit. Where a connection breaks, a batch of which nothing was
- * kept is tried again; where it broke in the commit itself, the server is asked what became of the transaction.
+ * kept is tried again; where it broke in the commit itself, a row that the transaction wrote says whether it was kept. The
+ * transaction's number would not: a server that crashes gives it to another one (decision 0009).
  */
-export function laneOf({ pool, account, waitMs, randomId, tell }: Options) {
+export function laneOf({ pool, account, lane, waitMs, randomId, tell }: Options) {
+  const lock = `SET LOCAL done.account = '${account}'; SELECT pg_advisory_xact_lock(${ACCOUNT_LOCK}, ${account})`
+  let batch = 0
+
   /**
    * Runs a job behind what ended the one before. A careful run waits for all that the job has sent, so that a failure is this
    * job's.
@@ -82,12 +86,10 @@ export function laneOf({ pool, account, waitMs, randomId, tell }: Options) {
       return { kept: false, cause }
     }
     const outcomes: Outcome[] = []
-    let committing: { xid: string; timeline: string } | undefined
+    const own = ++batch
+    let committing = false
     try {
-      const begun = script(
-        client,
-        `BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SET LOCAL done.account = '${account}'; SELECT pg_advisory_xact_lock(${ACCOUNT_LOCK}, ${account}); SELECT pg_current_xact_id()::text AS xid, ${TIMELINE} AS timeline`,
-      )
+      const begun = script(client, `BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; ${lock}`)
       begun.catch(() => {})
       const queries = queriesOn(client)
       queries.numbers.begin()
@@ -101,7 +103,8 @@ export function laneOf({ pool, account, waitMs, randomId, tell }: Options) {
       // Outside of the last job, which may have to be taken back.
       const closed = script(client, before)
       writeNumbers(queries)
-      const counted = Promise.all([closed, queries.settled()])
+      queries.later(NAME_BATCH, [account, lane, own])
+      const counted = Promise.all([begun, closed, queries.settled()])
       counted.catch(() => {})
       try {
         for (const { outcome } of attempts) outcomes.push(await outcome)
@@ -113,7 +116,7 @@ export function laneOf({ pool, account, waitMs, randomId, tell }: Options) {
         client.release()
         return { kept: false, cause, again: true }
       }
-      committing = (await begun).at(-1)!.rows[0] as { xid: string; timeline: string }
+      committing = true
       const { command } = await client.query('COMMIT')
       client.release()
       // A transaction that failed ends with ROLLBACK where COMMIT was said.
@@ -122,29 +125,25 @@ export function laneOf({ pool, account, waitMs, randomId, tell }: Options) {
     } catch (cause) {
       client.release(cause as Error)
       if (!mayRetry(cause)) throw cause
-      if (committing !== undefined && (await wasCommitted(committing, cause))) return { kept: true, outcomes }
+      if (committing && (await wasKept(own, cause))) return { kept: true, outcomes }
       return { kept: false, cause }
     }
   }
 
-  /** Whether a transaction that broke in its commit was kept. The server remembers, and is asked once it is back. */
-  async function wasCommitted(
-    { xid, timeline }: { xid: string; timeline: string },
-    cause: unknown,
-  ): Promise<boolean> {
+  /**
+   * Whether a batch whose commit broke was kept. Behind the account's lock its transaction is over; that the row is locked
+   * too is refused by a replica, which may not have heard of it yet.
+   */
+  async function wasKept(own: number, cause: unknown): Promise<boolean> {
     const until = performance.now() + waitMs
     while (performance.now() < until) {
       try {
-        const { rows } = await pool.query<{ status: string | null; timeline: string }>(
-          `SELECT pg_xact_status($1::xid8) AS status, ${TIMELINE} AS timeline`,
-          [xid],
-        )
-        const { status, timeline: now } = rows[0]!
-        // After a failover the same number may be another transaction's.
-        if (status === null || now !== timeline) break
-        if (status !== 'in progress') return status === 'committed'
+        const answers = (await pool.query(
+          `BEGIN; ${lock}; SELECT batch FROM commits WHERE account = ${account} AND lane = '${lane}' FOR UPDATE; COMMIT`,
+        )) as unknown as pg.QueryResult<{ batch: number }>[]
+        return answers.at(-2)!.rows[0]?.batch === own
       } catch (error) {
-        if (!isLost(error)) break
+        if (!mayRetry(error)) break
       }
       await new Promise((resolve) => setTimeout(resolve, 50))
     }

@@ -51,6 +51,7 @@ export async function openPostgresEngine(
         laneOf({
           pool: pools[hand],
           account,
+          lane: `${options.randomId()} ${hand}`,
           waitMs,
           randomId: options.randomId,
           tell(events) {

@@ -31,6 +31,7 @@ const OF_THE_INSTALLATION = new Set([
   'replies',
   'access',
   'refusals',
+  'commits',
 ])
 
 /** What is not content of one account. */

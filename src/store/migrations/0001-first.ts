@@ -213,6 +213,8 @@ CREATE TABLE access (account INTEGER NOT NULL, credential TEXT NOT NULL, actor T
 CREATE INDEX access_by_age ON access (bucket);
 CREATE TABLE tries (account INTEGER NOT NULL, key TEXT NOT NULL, count INTEGER NOT NULL, until INTEGER NOT NULL,
   PRIMARY KEY (account, key)) STRICT, WITHOUT ROWID;
+CREATE TABLE commits (account INTEGER NOT NULL, lane TEXT NOT NULL, batch INTEGER NOT NULL, at INTEGER NOT NULL,
+  PRIMARY KEY (account, lane)) STRICT, WITHOUT ROWID;
 CREATE TABLE session_use (account INTEGER NOT NULL, session TEXT NOT NULL, last_used_at INTEGER NOT NULL,
   PRIMARY KEY (account, session)) STRICT, WITHOUT ROWID;
 CREATE TABLE token_use (account INTEGER NOT NULL, token INTEGER NOT NULL, last_used_at INTEGER NOT NULL,
