@@ -1,4 +1,6 @@
+import { createHash } from 'node:crypto'
 import { closeSync, existsSync, openSync } from 'node:fs'
+import generated from '../generated/hashes.json' with { type: 'json' }
 import type { Migration } from './migration.ts'
 import { first } from './migrations/0001-first.ts'
 import { assumeStatistics } from './planner.ts'
@@ -63,10 +65,14 @@ export function noData(place: string): Error {
   return new Error(`${place} holds no data of Done. Name where they are, or begin some with donectl serve.`)
 }
 
-/** Gate G8: the text of every table, index and trigger must be the built one, or the server does not start. */
+/**
+ * Gate G8: the text of every table, index and trigger must be the built one, or the server does not start. That it is shows
+ * in its hash; it is built again, to compare with, only where something differs.
+ */
 export function verifySchema(db: SqliteConnection): void {
-  const expected = builtSchema()
   const found = schemaOf(db)
+  if (hashOf(found) === generated.sqlite) return
+  const expected = builtSchema()
   for (const [name, text] of expected) {
     if (found.get(name) !== text) {
       throw new Error(
@@ -79,23 +85,29 @@ export function verifySchema(db: SqliteConnection): void {
   }
 }
 
-let built: Map<string, string> | undefined
+/** The hash of the schema that this program builds; `npm run generate` writes it down. */
+export const schemaHash = (): string => hashOf(builtSchema())
+
+const hashOf = (schema: ReadonlyMap<string, string>): string =>
+  createHash('sha256')
+    .update(JSON.stringify([...schema]))
+    .digest('hex')
 
 function builtSchema(): Map<string, string> {
-  if (!built) {
-    const db = openSqlite(':memory:', 'write')
+  const db = openSqlite(':memory:', 'write')
+  try {
     for (const { sqlite } of MIGRATIONS) db.exec(sqlite)
     rebuildTriggers(db)
-    built = schemaOf(db)
+    return schemaOf(db)
+  } finally {
     db.close()
   }
-  return built
 }
 
 function schemaOf(db: SqliteConnection): Map<string, string> {
   const rows = db
     .prepare(
-      `SELECT type || ' ' || name AS name, sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%'`,
+      `SELECT type || ' ' || name AS name, sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%' ORDER BY 1`,
     )
     .all([]) as { name: string; sql: string }[]
   return new Map(rows.map((row) => [row.name, row.sql]))
