@@ -93,16 +93,16 @@ async function newKept(pattern: Pattern): Promise<Kept> {
 
 const tables = Object.keys(TABLES)
 
-/** The pattern's rows are kept beside the schema, where nothing of ours looks; a copy of a kept place has another's there. */
-const KEEP = `DROP SCHEMA IF EXISTS pattern CASCADE; CREATE SCHEMA pattern; ${tables.map((table) => `CREATE TABLE pattern.${table} AS TABLE done.${table}`).join('; ')}`
+/**
+ * The pattern's rows are kept beside the schema, where nothing of ours looks; a copy of a kept place has another's there. The
+ * function is planned once a connection.
+ */
+const KEEP = `DROP SCHEMA IF EXISTS pattern CASCADE; CREATE SCHEMA pattern;
+  ${tables.map((table) => `CREATE TABLE pattern.${table} AS TABLE done.${table}`).join('; ')};
+  CREATE FUNCTION pattern.put_back() RETURNS void LANGUAGE plpgsql SET session_replication_role = replica AS $$ BEGIN
+    ${tables.map((table) => `DELETE FROM done.${table}; INSERT INTO done.${table} OVERRIDING SYSTEM VALUE SELECT * FROM pattern.${table}`).join('; ')};
+    PERFORM setval('done.refusals_seq_seq', (SELECT COALESCE(MAX(seq), 0) FROM done.refusals) + 1, false),
+      setval('done.search_docs_doc_seq', (SELECT COALESCE(MAX(doc), 0) FROM done.search_docs) + 1, false);
+  END $$`
 
-const PUT_BACK = `SET session_replication_role = replica; ${tables
-  .map(
-    (table) =>
-      `DELETE FROM done.${table}; INSERT INTO done.${table} OVERRIDING SYSTEM VALUE SELECT * FROM pattern.${table}`,
-  )
-  .join(
-    '; ',
-  )}; SELECT setval('done.refusals_seq_seq', (SELECT COALESCE(MAX(seq), 0) FROM done.refusals) + 1, false),
-  setval('done.search_docs_doc_seq', (SELECT COALESCE(MAX(doc), 0) FROM done.search_docs) + 1, false);
-  RESET session_replication_role`
+const PUT_BACK = 'SELECT pattern.put_back()'

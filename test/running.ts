@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { type DatabaseOptions, dropDatabase, environmentOf, newDatabase } from './database.ts'
-import { lookInto } from './look.ts'
+import { lookoutOn } from './look.ts'
 import { cleanEnv, DONECTL, donectl } from './process.ts'
 
 /** The built program as a server on a fresh folder, as a user has it. */
@@ -53,6 +53,7 @@ async function serverOn(
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   const site = await addressOf(child)
+  const lookout = lookoutOn(dir, database)
   const end = async (signal: NodeJS.Signals) => {
     const ended = new Promise((resolve) => child.once('exit', resolve))
     child.kill(signal)
@@ -61,7 +62,7 @@ async function serverOn(
   return {
     dir,
     env,
-    look: (query) => lookInto(dir, database, query),
+    look: lookout.look,
     site,
     async token(name, scope, ...more) {
       const { stdout, stderr } = await donectl(
@@ -89,8 +90,12 @@ async function serverOn(
       return { status: response.status, body: (await response.json()) as Record<string, any> }
     },
     another: () => serverOn(dir, database, async () => {}),
-    kill: () => end('SIGKILL'),
+    async kill() {
+      lookout.close()
+      await end('SIGKILL')
+    },
     async stop() {
+      lookout.close()
       await end('SIGTERM')
       await cleanUp()
     },

@@ -12,7 +12,7 @@ import { toolNamed } from '../src/tools/effects.ts'
 import { sizeOf } from '../src/tools/text.ts'
 import { MOST_CHARACTERS } from '../src/tools/view.ts'
 import { type DatabaseOptions, newDatabase } from './database.ts'
-import { lookAt, lookInto } from './look.ts'
+import { type Lookout, lookoutOn } from './look.ts'
 import { type Pattern, removeAtExit, takePlace } from './place.ts'
 
 /** Monday, 30 November 2026, 09:00 in Madrid. */
@@ -29,7 +29,7 @@ export interface Worker {
 }
 
 /** A Done on a temporary folder with a clock of its own; the account is in Madrid, its owner is Ana. */
-export interface World {
+export interface World extends Pick<Lookout, 'look' | 'looked'> {
   dir: string
   /** Its database, where that is not the one in the folder. */
   database: DatabaseOptions
@@ -54,10 +54,6 @@ export interface World {
   signInAgain(): Promise<Worker>
   /** Another Done on the same data, as another process has one. */
   another(): Promise<Done>
-  /** Rows as the database itself has them, on a connection of their own, so that nothing of ours can tell it a story. */
-  look<T = Record<string, unknown>>(query: string): Promise<T[]>
-  /** The rows of several queries in one go. */
-  looked(queries: readonly string[]): Promise<Record<string, unknown>[][]>
   /** Done when the world closes. */
   atEnd(cleanUp: () => void): void
   close(): Promise<void>
@@ -146,6 +142,7 @@ async function worldFrom(seed: Seed): Promise<World> {
   const { account, ana, agents } = seed
   let { now } = seed
   const { dir, database, done, giveBack, leave } = await takePlace(seed, () => now)
+  const lookout = lookoutOn(dir, database)
   const cleanUps: (() => void)[] = []
 
   function worker(actor: Actor, token?: string): Worker {
@@ -214,14 +211,16 @@ async function worldFrom(seed: Seed): Promise<World> {
       now += ms
     },
     another: () => openDone({ dataDir: dir, ...database, site: () => '', clock: () => now }),
-    look: <T>(query: string) => lookInto<T>(dir, database, query),
-    looked: (queries) => lookAt(dir, database, queries),
+    look: lookout.look,
+    looked: lookout.looked,
     atEnd: (cleanUp) => void cleanUps.push(cleanUp),
     async close() {
       for (const cleanUp of cleanUps) cleanUp()
+      lookout.close()
       await giveBack()
     },
     async toSeed() {
+      lookout.close()
       await leave()
       return { dir, database, now, account, ana, agents }
     },

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { asAdmin, environmentOf, newDatabase, onPostgres } from '../../test/database.ts'
-import { lookAt } from '../../test/look.ts'
+import { lookOnce } from '../../test/look.ts'
 import { difference, isEmpty, snapshot } from '../../test/observer.ts'
 import { donectl } from '../../test/process.ts'
 import { sampleWorld } from '../../test/sample.ts'
@@ -88,7 +88,7 @@ describe.skipIf(!onPostgres())('a move between the engines', () => {
     })
 
   const rowsIn = ({ dir, database }: Place) =>
-    snapshot({ looked: (queries) => lookAt(dir, database, queries) })
+    snapshot({ looked: (queries) => lookOnce(dir, database, queries) })
 
   async function differ(from: Place, to: Place): Promise<boolean> {
     const pages = await Promise.all([rowsIn(from), rowsIn(to)])
@@ -163,7 +163,9 @@ describe.skipIf(!onPostgres())('a move between the engines', () => {
     expect(hits).toMatchObject([{ id: 'T12' }])
     await expect(done.call(world.scout.actor, 'complete_task', { id: 'T99' })).rejects.toThrow()
     await done.access.flush()
-    const [refusals] = await lookAt(place().dir, place().database, ['SELECT seq FROM refusals ORDER BY seq'])
+    const [refusals] = await lookOnce(place().dir, place().database, [
+      'SELECT seq FROM refusals ORDER BY seq',
+    ])
     expect(refusals!.map(({ seq }) => seq)).toEqual([1, 2])
     await done.close()
   })
