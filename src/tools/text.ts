@@ -6,7 +6,9 @@ import { isObject } from '../model/json.ts'
  * line or a field of ours stands below its name, with `| ` before each of its lines.
  */
 export function textOf(output: Record<string, unknown>): string {
-  return lines(output, '').join('\n')
+  const lines: string[] = []
+  addLines(lines, output, '')
+  return lines.join('\n')
 }
 
 /** How long a part of an answer is, as structured content or as text, whichever is longer. */
@@ -19,6 +21,8 @@ export function sizeOf(value: Record<string, unknown> | string): number {
 export function fits(value: Record<string, unknown>, characters: number): boolean {
   const json = JSON.stringify(value)
   if (json.length > characters) return false
+  // However many lines there are in it: what parts two of them takes two characters.
+  if (18 * json.length <= characters) return true
   return mostOf(json) <= characters || textOf(value).length <= characters
 }
 
@@ -30,19 +34,27 @@ export function mostOf(json: string): number {
   return 2 * json.length + 32 * (json.match(OWN_LINES)?.length ?? 0)
 }
 
-function lines(record: Record<string, unknown>, indent: string): string[] {
-  return Object.entries(record).flatMap(([name, value]) => {
-    if (value === undefined) return []
+/** Appends the lines of a record. With a loop, since every answer comes through here. */
+function addLines(lines: string[], record: Record<string, unknown>, indent: string): void {
+  for (const [name, value] of Object.entries(record)) {
+    if (value === undefined) continue
+    const begin = `${indent}${name}:`
     if (Array.isArray(value)) {
-      if (value.length === 0) return [`${indent}${name}: none`]
-      if (!value.some((each) => isObject(each) || LINE_BREAK.test(String(each))))
-        return [`${indent}${name}: ${value.map(String).join(', ')}`]
-      return [`${indent}${name}:`, ...value.map((each) => `${indent}- ${row(each, indent).trimEnd()}`)]
+      if (value.length === 0) lines.push(`${begin} none`)
+      else if (!value.some((each) => isObject(each) || LINE_BREAK.test(String(each))))
+        lines.push(`${begin} ${value.map(String).join(', ')}`)
+      else {
+        lines.push(begin)
+        for (const each of value) lines.push(`${indent}- ${row(each, indent).trimEnd()}`)
+      }
+    } else if (isObject(value)) {
+      lines.push(begin)
+      addLines(lines, value, `${indent}  `)
+    } else {
+      const text = String(value)
+      lines.push(LINE_BREAK.test(text) ? `${begin}${block(text, indent).trimEnd()}` : `${begin} ${text}`)
     }
-    if (isObject(value)) return [`${indent}${name}:`, ...lines(value, `${indent}  `)]
-    const text = String(value)
-    return [`${indent}${name}:${LINE_BREAK.test(text) ? block(text, indent).trimEnd() : ` ${text}`}`]
-  })
+  }
 }
 
 /** A row on one line, but for texts that need lines of their own; what lies deeper is in brackets. */
@@ -52,10 +64,13 @@ function row(value: unknown, indent: string): string {
     const text = String(value)
     return FIELD_END.test(text) ? block(text, `${indent}  `) : text
   }
-  return Object.entries(value)
-    .filter(([, each]) => each !== undefined)
-    .map(([name, each]) => `${name}: ${isObject(each) ? `{${row(each, indent)}}` : row(each, indent)}`)
-    .join('; ')
+  let fields = ''
+  for (const [name, each] of Object.entries(value)) {
+    if (each === undefined) continue
+    const said = row(each, indent)
+    fields += `${fields === '' ? '' : '; '}${name}: ${isObject(each) ? `{${said}}` : said}`
+  }
+  return fields
 }
 
 /** Whatever some reader takes for the end of a line. */
