@@ -62,12 +62,28 @@ export function openNumbers(): Numbers {
 export function writeNumbers({ db, numbers, later }: Queries): void {
   const counters = numbers.changed()
   if (counters.length === 0) return
-  const { sql, parameters } = db
-    .insertInto('counters')
-    .values(counters)
-    .onConflict((oc) =>
-      oc.columns(['account', 'kind']).doUpdateSet((eb) => ({ last: eb.ref('excluded.last') })),
-    )
-    .compile()
-  later(sql, parameters)
+  later(
+    upsertOf(db, counters),
+    counters.flatMap(({ account, kind, last }) => [account, kind, last]),
+  )
+}
+
+/** By connection, and by how many counters are written: to build the statement takes longer than to run it. */
+const compiled = new WeakMap<Queries['db'], Map<number, string>>()
+
+function upsertOf(db: Queries['db'], counters: readonly Counter[]): string {
+  const known = compiled.get(db) ?? new Map<number, string>()
+  compiled.set(db, known)
+  let sql = known.get(counters.length)
+  if (sql === undefined) {
+    sql = db
+      .insertInto('counters')
+      .values(counters)
+      .onConflict((oc) =>
+        oc.columns(['account', 'kind']).doUpdateSet((eb) => ({ last: eb.ref('excluded.last') })),
+      )
+      .compile().sql
+    known.set(counters.length, sql)
+  }
+  return sql
 }
