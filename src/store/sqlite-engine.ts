@@ -170,6 +170,8 @@ function openWriter(path: string, now: number, seal: (text: string) => string): 
       'trusted_schema = ON',
       'mmap_size = 0',
       'temp_store = MEMORY',
+      // Twice the usual 1000 pages: full text and indexes write the same pages again and again, which then go over once.
+      'wal_autocheckpoint = 2000',
       `cache_size = ${CACHE}`,
     ])
       writer.exec(`PRAGMA ${pragma}`)
