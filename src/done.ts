@@ -3,6 +3,7 @@ import { realpathSync } from 'node:fs'
 import { relative, resolve, sep } from 'node:path'
 import { sealKey } from './auth/console.ts'
 import { type CredentialUse, credentialUse } from './auth/credential-use.ts'
+import { type Envelope, envelopeUnder } from './auth/envelope.ts'
 import { folderConnector } from './connectors/folder.ts'
 import { AppError, invalid } from './model/error.ts'
 import type { Outside } from './model/outside.ts'
@@ -18,6 +19,8 @@ export interface Done {
   /** When tokens were last used; every door that takes them tells it. */
   credentialUse: CredentialUse
   outside: Outside
+  /** In which secrets are kept that have to be read again. */
+  secrets: Envelope
   /** Answers reads that wait for something to happen with what there is: the process is about to end. */
   stopWaiting(): void
   close(): Promise<void>
@@ -63,6 +66,7 @@ export async function openDone(options: DoneOptions): Promise<Done> {
     access,
     credentialUse: uses,
     outside,
+    secrets: envelopeUnder(sealKey(options.dataDir, options.sealKey, false)),
     stopWaiting: () => ending.abort(),
     async close() {
       await access.flush()

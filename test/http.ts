@@ -42,6 +42,10 @@ export interface HttpWorld {
   nobody: Client
   /** With an agent's token. */
   agent(token: string): Client
+  /** Sends a form as a browser does in which nobody is signed in. */
+  enter(path: string, fields: Record<string, string>): Promise<Answer>
+  /** A browser with the session that an answer has begun. */
+  browserOf(answer: Answer): Client
   /** A person's browser, freshly signed in through the page. */
   browser(link?: string): Promise<Client>
   close(): Promise<void>
@@ -73,6 +77,13 @@ export async function newHttpWorld(given?: World): Promise<HttpWorld> {
     }
   }
 
+  const page = { origin, 'sec-fetch-site': 'same-origin' }
+
+  function browserOf({ headers }: Answer): Client {
+    const [cookie = ''] = (headers['set-cookie']?.[0] ?? '').split(';')
+    return client({ ...page, cookie })
+  }
+
   return {
     world,
     server,
@@ -81,13 +92,13 @@ export async function newHttpWorld(given?: World): Promise<HttpWorld> {
     client,
     nobody: client({}),
     agent: (token) => client({ authorization: `Bearer ${token}` }),
+    enter: client(page).form,
+    browserOf,
     async browser(link) {
       const path = link ?? (await issueSignInLink(world.done.store, world.account))
-      const page = { origin, 'sec-fetch-site': 'same-origin' }
       const signedIn = await client(page).send('POST', path)
       if (signedIn.status !== 303) throw new Error(`Signing in answered ${signedIn.status}.`)
-      const [cookie = ''] = (signedIn.headers['set-cookie']?.[0] ?? '').split(';')
-      return client({ ...page, cookie })
+      return browserOf(signedIn)
     },
     async close() {
       await server.close()
@@ -151,6 +162,7 @@ export async function linkFor(world: World, name: string, role: Role): Promise<s
       hash: hashSecret(secret),
       person: Number(person.slice(1)),
       began: 'console_link',
+      wants_code: 0,
       expires_at: tx.now + LINK_MS,
     })
   })

@@ -113,7 +113,7 @@ async function makeSeed(): Promise<Seed> {
 
 async function signInWith(done: Done, account: number) {
   const link = await issueSignInLink(done.store, account)
-  return signIn(done.store, link.slice('/sign-in/'.length))
+  return signIn(done, link.slice('/sign-in/'.length))
 }
 
 export async function newWorld(): Promise<World> {

@@ -55,7 +55,7 @@ it('a token that another process revokes is refused at the very next request', a
 it('what somebody may do changes with the very next request, too', async () => {
   const { store } = world.done
   const link = await issueSignInLink(store, world.account)
-  const { secret } = (await signIn(store, link.slice('/sign-in/'.length)))!
+  const { secret } = (await signIn(world.done, link.slice('/sign-in/'.length)))!
   const person = (await actorOfSession(store, secret))!
   expect((await actorOfSession(store, secret)) === person).toBe(remembers())
   await store.write(person, 'test', (tx) => endSession(tx, person.session.id))
@@ -78,7 +78,7 @@ it('a revocation that falls into the look is not overlooked', async () => {
 
 it('a session is no token and a token no session', async () => {
   const link = await issueSignInLink(world.done.store, world.account)
-  const session = await signIn(world.done.store, link.slice('/sign-in/'.length))
+  const session = await signIn(world.done, link.slice('/sign-in/'.length))
   expect(await actorOfSession(world.done.store, session!.secret)).toMatchObject({
     kind: 'person',
     role: 'owner',
@@ -92,7 +92,7 @@ it('a session is no token and a token no session', async () => {
 it('a session that nobody uses for a week ends; one that is used goes on, for a month at most', async () => {
   const { store, credentialUse } = world.done
   const link = await issueSignInLink(store, world.account)
-  const { secret } = (await signIn(store, link.slice('/sign-in/'.length)))!
+  const { secret } = (await signIn(world.done, link.slice('/sign-in/'.length)))!
   const used = async () => {
     const actor = await actorOfSession(store, secret)
     if (actor) credentialUse.saw(actor)
@@ -107,7 +107,7 @@ it('a session that nobody uses for a week ends; one that is used goes on, for a 
   expect(await used()).toBe(false)
 
   const other = await issueSignInLink(store, world.account)
-  const idle = (await signIn(store, other.slice('/sign-in/'.length)))!
+  const idle = (await signIn(world.done, other.slice('/sign-in/'.length)))!
   world.pass(IDLE_MS - 1)
   expect(await actorOfSession(store, idle.secret)).toBeDefined()
   world.pass(1)
@@ -118,11 +118,11 @@ it('a sign-in link works once, and not after its time', async () => {
   const { store } = world.done
   const secret = async () => (await issueSignInLink(store, world.account)).slice('/sign-in/'.length)
   const first = await secret()
-  expect(await signIn(store, first)).toBeDefined()
-  expect(await signIn(store, first)).toBeUndefined()
+  expect(await signIn(world.done, first)).toBeDefined()
+  expect(await signIn(world.done, first)).toBeUndefined()
   const late = await secret()
   world.pass(LINK_MS)
-  expect(await signIn(store, late)).toBeUndefined()
+  expect(await signIn(world.done, late)).toBeUndefined()
 })
 
 it('a secret has 256 random bits, and only its hash is kept', () => {

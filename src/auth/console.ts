@@ -10,7 +10,7 @@ import {
   createAgent,
   createSignInLink,
   createToken,
-  signInLinkHolds,
+  signInLinkByHash,
   type TokenFields,
   useSignInLink,
 } from '../store/credential.ts'
@@ -18,6 +18,7 @@ import { projectById } from '../store/project.ts'
 import type { Store } from '../store/store.ts'
 import { systemActor } from '../tools/access.ts'
 import { actorOfAgent } from './actor.ts'
+import { type Keeper, takeCode, wrongCode } from './second-factor.ts'
 import { hashSecret, newSecret } from './secret.ts'
 import { type Begun, beginSession } from './sign-in.ts'
 
@@ -88,20 +89,28 @@ export async function issueSignInLink(store: Store, account: number): Promise<st
       hash: hashSecret(secret),
       person: owner.id,
       began: 'console_link',
+      wants_code: 0,
       expires_at: tx.now + LINK_MS,
     })
   })
   return `/sign-in/${secret}`
 }
 
-/** Whether a one-time link is still good; reads only, so that a look does not use it up. */
-export function linkHolds(store: Store, link: string): Promise<boolean> {
-  return store.read(systemActor(0), 'sign-in', (tx) => signInLinkHolds(tx, hashSecret(link)))
+/** What a one-time link leads to, while it is good; reads only, so that a look does not use it up. */
+export function linkOf(store: Store, link: string) {
+  return store.read(systemActor(0), 'sign-in', (tx) => signInLinkByHash(tx, hashSecret(link)))
 }
 
-/** Exchanges a one-time link for a session's secret. Undefined where the link is not good (any more). */
-export async function signIn(store: Store, link: string): Promise<Begun | undefined> {
-  const used = await store.write(systemActor(0), 'sign-in', (tx) => useSignInLink(tx, hashSecret(link)))
+/**
+ * Exchanges a one-time link, and a code where it wants one, for a session's secret. Undefined where the link is not good (any
+ * more). Throws where the code is wrong, which does not use the link up.
+ */
+export async function signIn(keeper: Keeper, link: string, code = ''): Promise<Begun | undefined> {
+  const { store } = keeper
+  const held = await linkOf(store, link)
+  if (!held) return undefined
+  if (held.wants_code && !(await takeCode(keeper, held, code))) throw wrongCode()
+  const used = await store.write(systemActor(0), 'sign-in', (tx) => useSignInLink(tx, held.hash))
   return used && beginSession(store, used, used.began)
 }
 

@@ -10,12 +10,13 @@ import { requireLiveSession } from '../store/session.ts'
 import type { Store } from '../store/store.ts'
 import { systemActor } from '../tools/access.ts'
 import { checkPassword, hashPassword, isPassword } from './password.ts'
+import { type Keeper, takeCode, wantsCode } from './second-factor.ts'
 import { hashSecret, newSecret } from './secret.ts'
 
 /** How long a session lasts, in milliseconds; decisions need a newer proof than that (gate G2). */
 export const SESSION_MS = 30 * 24 * 3_600_000
 
-/** How long somebody may take to choose among their accounts, in milliseconds. */
+/** How long somebody may take to choose among their accounts, or to find their code, in milliseconds. */
 const CHOICE_MS = 5 * 60_000
 
 /** A session that has begun: its secret is here and nowhere else. Times are milliseconds since the epoch. */
@@ -45,8 +46,17 @@ export async function beginSession(
   return { secret, expires }
 }
 
-/** What comes of a name and a password: a session or, where they fit in several accounts, a one-time link into each. */
-export type SignedIn = { session: Begun } | { accounts: { name: string; link: string }[] }
+/**
+ * What comes of a name and a password: a session or, where they fit in several accounts or a code is wanted as well, one-time
+ * links.
+ */
+export type SignedIn = { session: Begun } | { accounts: [Opening, ...Opening[]] }
+
+/** A way into an account that a name and a password have opened: a link that works once, and may want a code. */
+export interface Opening {
+  name: string
+  link: string
+}
 
 /**
  * Signs a person in by name and password. Undefined where they do not fit, whichever of the two is wrong and whether there is
@@ -61,37 +71,52 @@ export async function signInByPassword(
   const fit: typeof found = []
   for (const each of found.length > 0 ? found : [undefined])
     if ((await isPassword(each?.hash, password)) && each) fit.push(each)
-  if (fit.length === 0) return undefined
-  if (fit.length === 1) return { session: await beginSession(store, fit[0]!, 'password') }
-  const accounts = []
-  for (const { account, person, account_name: name } of fit) {
-    const secret = newSecret('in')
-    await store.write(systemActor(account), 'sign-in', (tx) =>
-      createSignInLink(tx, {
-        hash: hashSecret(secret),
-        person,
-        began: 'password',
-        expires_at: tx.now + CHOICE_MS,
-      }),
-    )
-    accounts.push({ name, link: `/sign-in/${secret}` })
+  const openings: Opening[] = []
+  for (const who of fit) {
+    const wanted = await wantsCode(store, who)
+    if (fit.length === 1 && !wanted) return { session: await beginSession(store, who, 'password') }
+    openings.push({ name: who.account_name, link: await openingOf(store, who, wanted) })
   }
-  return { accounts }
+  const [first, ...more] = openings
+  return first && { accounts: [first, ...more] }
+}
+
+/** The path of a link for somebody whose password is known to be right. */
+async function openingOf(
+  store: Store,
+  { account, person }: { account: number; person: number },
+  wanted: boolean,
+): Promise<string> {
+  const secret = newSecret('in')
+  await store.write(systemActor(account), 'sign-in', (tx) =>
+    createSignInLink(tx, {
+      hash: hashSecret(secret),
+      person,
+      began: 'password',
+      wants_code: Number(wanted),
+      expires_at: tx.now + CHOICE_MS,
+    }),
+  )
+  return `/sign-in/${secret}`
 }
 
 /**
  * A signed-in person proves once more who they are, as decisions ask for (gate G2). The session goes on under another secret;
- * undefined where the password is another.
+ * undefined where the password, or the code of who has codes, is another.
  */
 export async function proveAgain(
-  store: Store,
+  keeper: Keeper,
   actor: PersonActor,
   password: string,
+  code: string,
 ): Promise<Begun | undefined> {
+  const { store } = keeper
   const person = Number(actor.id.slice(1))
   const kept = await store.read(actor, 'sign-in', (tx) => passwordOf(tx, person))
   if (!(await isPassword(kept?.hash, password))) return undefined
-  const begun = await beginSession(store, { account: actor.account, person }, 'password')
+  const who = { account: actor.account, person }
+  if ((await wantsCode(store, who)) && !(await takeCode(keeper, who, code))) return undefined
+  const begun = await beginSession(store, who, 'password')
   await store.write(systemActor(actor.account), 'sign-in', (tx) => endSession(tx, actor.session.id))
   return begun
 }

@@ -14,8 +14,10 @@ import { openapi } from './openapi.ts'
 import type { Origins } from './origin.ts'
 import { messagePage, sendPage } from './page.ts'
 import { pages } from './pages.ts'
+import { passkeyPages } from './passkey-pages.ts'
 import { sendProblem } from './problem.ts'
 import { methodRefused, rest } from './rest.ts'
+import { secondFactorPages } from './second-factor-pages.ts'
 import { signInPages } from './sign-in-pages.ts'
 import { inPeoplesWords } from './words.ts'
 
@@ -70,8 +72,11 @@ export function createApp(deps: AppDeps): Hono {
   readOnly(app, '/api/events', eventStream(deps))
   app.all('/api/*', rest(deps))
 
+  // Before the links, whose address is any word behind /sign-in/.
+  passkeyPages(app, deps)
   signInPages(app, deps)
   memberPages(app, deps)
+  secondFactorPages(app, deps)
   pages(app, deps)
   app.notFound((c) =>
     messagePage(c, { title: 'Not there', lines: ['Nothing stands at this address.'], status: 404 }),

@@ -1,7 +1,8 @@
 import type { PersonActor, Role } from '../model/actor.ts'
+import { field, passwordField } from './field.ts'
 import { type Html, html, said } from './html.ts'
 import { mark, momentIn } from './page.ts'
-import { field, passwordField } from './sign-in-page.ts'
+import { codesSection } from './second-factor-page.ts'
 import { beganWords } from './words.ts'
 
 /** A session as `list_sessions` tells it. */
@@ -19,10 +20,12 @@ export function accountPage(about: {
   who: PersonActor
   login: string | undefined
   sessions: readonly Session[]
+  codes: { on: boolean; left: number }
+  passkeys: Html
   wrong?: string
   saved?: boolean
 }): Html {
-  const { who, login, sessions, wrong, saved } = about
+  const { who, login, sessions, codes, passkeys, wrong, saved } = about
   const at = momentIn(who.zone)
   const line = (each: Session) =>
     html`<li><span class="ttl">${each.this ? 'This browser' : 'Another browser'}</span>${each.this ? html`<span class="chip">now</span>` : html`<form method="post" action="/account/sessions/${each.id}/end"><button>End</button></form>`}<span class="f">Signed in by ${beganWords(each.began)}, ${at(each.signed_in_at)}; until ${at(each.expires_at)}</span></li>`
@@ -30,6 +33,8 @@ export function accountPage(about: {
 <h2>${login === undefined ? 'Choose a password' : 'Change your password'}</h2>
 ${saved && html`<div class="note ok"><p>From now on you sign in with this. Your other sessions have ended.</p></div>`}${wrong !== undefined && html`<div class="note stop"><p>${wrong}</p></div>`}
 <form method="post" action="/account/password">${field('login', 'Name to sign in with, such as your address of mail', 'username', login ?? '')}${passwordField('new-password')}<div class="bar"><button class="pri">Save</button><p class="why">Needs a sign-in within the last 15 minutes. Ends your other sessions.</p></div></form>
+${login !== undefined && codesSection(codes)}
+${passkeys}
 <h2>Where you are signed in</h2><ul class="list plain">${sessions.map(line)}</ul>`
 }
 

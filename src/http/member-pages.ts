@@ -1,10 +1,14 @@
 import type { Context, Hono } from 'hono'
+import { nameFor, ownPasskeys } from '../auth/passkey.ts'
+import { codesOf } from '../auth/second-factor.ts'
 import { setPassword, signsInAs } from '../auth/sign-in.ts'
 import { AppError } from '../model/error.ts'
 import type { AppDeps } from './app.ts'
 import { deskOf, fieldsOf } from './desk.ts'
 import { accountPage, type Invitation, type Member, membersPage, type Session } from './member-page.ts'
-import { messagePage, sendPage } from './page.ts'
+import { messagePage, momentIn, sendPage } from './page.ts'
+import { passkeysSection } from './passkey-page.ts'
+import { groundsOf } from './passkey-pages.ts'
 import { STATUS } from './problem.ts'
 import { inPeoplesWords } from './words.ts'
 
@@ -18,8 +22,16 @@ export function memberPages(app: Hono, deps: AppDeps): void {
       const { status = 200, ...rest } = more
       const sessions = (await people(who, 'list_sessions', {})).sessions as Session[]
       const own = sessions.filter((each) => each.person === who.id)
-      const body = accountPage({ who, sessions: own, login: await signsInAs(done.store, who), ...rest })
-      return sendPage(c, { title: 'Your account', body, person: who, status })
+      const [login, codes] = [await signsInAs(done.store, who), await codesOf(done.store, who)]
+      const { origin } = groundsOf(c, deps)
+      const local = new URL('/account', origin.replace(new URL(origin).hostname, 'localhost')).href
+      const at = (moment: number) => momentIn(who.zone)(new Date(moment).toISOString())
+      const passkeys = passkeysSection(await ownPasskeys(done, who), at, {
+        bare: nameFor(origin) === undefined,
+        local,
+      })
+      const body = accountPage({ who, sessions: own, login, codes, passkeys, ...rest })
+      return sendPage(c, { title: 'Your account', body, person: who, status, script: '/passkey.js' })
     })
 
   app.get('/account', (c) => showAccount(c))

@@ -13,21 +13,6 @@ beforeEach(async () => {
 })
 afterEach(() => door.close())
 
-const page = () => ({ origin: door.origin, 'sec-fetch-site': 'same-origin' })
-
-/** Sends a form as a browser without a session does. */
-const enter = (path: string, fields: Record<string, string>) =>
-  door.nobody.send('POST', path, {
-    headers: { ...page(), 'content-type': 'application/x-www-form-urlencoded' },
-    body: new URLSearchParams(fields).toString(),
-  })
-
-/** A browser with the session that an answer has begun. */
-function browserOf(answer: { headers: Record<string, any> }): Client {
-  const [cookie] = answer.headers['set-cookie'][0].split(';')
-  return door.client({ ...page(), cookie })
-}
-
 /** Invites somebody and lets them join. */
 async function joins(
   name: string,
@@ -36,9 +21,9 @@ async function joins(
 ): Promise<Client> {
   const invited = await ana.form('/members/invite', { name, role })
   const [, path] = /http:\/\/[^/]+(\/join\/join_[\w-]+)/.exec(invited.text)!
-  const joined = await enter(path!, { name, login, password: PASSWORD })
+  const joined = await door.enter(path!, { name, login, password: PASSWORD })
   expect(joined.status).toBe(303)
-  return browserOf(joined)
+  return door.browserOf(joined)
 }
 
 describe('a password', () => {
@@ -56,13 +41,13 @@ describe('a password', () => {
       ['nobody@example.org', PASSWORD],
       ['', ''],
     ] as const) {
-      const refused = await enter('/sign-in', { login, password })
+      const refused = await door.enter('/sign-in', { login, password })
       expect([refused.status, refused.headers['set-cookie']]).toEqual([401, undefined])
       expect(refused.text).toContain('This name and password do not fit.')
     }
-    const entered = await enter('/sign-in', { login: 'ANA@example.org', password: PASSWORD })
+    const entered = await door.enter('/sign-in', { login: 'ANA@example.org', password: PASSWORD })
     expect(entered.status).toBe(303)
-    expect((await browserOf(entered).get('/account')).text).toContain('Signed in by password')
+    expect((await door.browserOf(entered).get('/account')).text).toContain('Signed in by password')
     const stored = JSON.stringify(await door.world.look('SELECT * FROM passwords'))
     expect(stored).toContain('$argon2id$')
     expect(stored).not.toContain(PASSWORD)
@@ -76,7 +61,7 @@ describe('a password', () => {
     expect(stale.text).toContain('href="/sign-in/again"')
     expect((await ana.form('/sign-in/again', { password: OTHER })).status).toBe(401)
     const again = await ana.form('/sign-in/again', { password: PASSWORD })
-    const renewed = browserOf(again)
+    const renewed = door.browserOf(again)
     expect((await renewed.form('/members/invite', { name: 'Bea', role: 'member' })).status).toBe(200)
     expect((await ana.get('/account')).status).toBe(401)
   })
@@ -86,7 +71,8 @@ describe('a password', () => {
     const from = (i: number) =>
       door.nobody.send('POST', '/sign-in', {
         headers: {
-          ...page(),
+          origin: door.origin,
+          'sec-fetch-site': 'same-origin',
           'content-type': 'application/x-www-form-urlencoded',
           'x-forwarded-for': `203.0.113.${i}`,
         },
@@ -118,13 +104,13 @@ describe('an invitation', () => {
     const [, path] = /http:\/\/[^/]+(\/join\/join_[\w-]+)/.exec(invited.text)!
     for (let i = 0; i < 3; i++)
       expect((await door.nobody.get(path!)).text).toContain('You are invited as member')
-    const weak = await enter(path!, { name: 'Bea', login: 'bea@example.org', password: 'bea' })
+    const weak = await door.enter(path!, { name: 'Bea', login: 'bea@example.org', password: 'bea' })
     expect([weak.status, weak.text.includes('12 to 200 characters')]).toEqual([400, true])
-    const joined = await enter(path!, { name: 'Bea', login: 'bea@example.org', password: PASSWORD })
+    const joined = await door.enter(path!, { name: 'Bea', login: 'bea@example.org', password: PASSWORD })
     expect(joined.status).toBe(303)
-    const bea = browserOf(joined)
+    const bea = door.browserOf(joined)
     expect((await bea.get('/account')).text).toContain('U2, member of this account')
-    const late = await enter(path!, { name: 'Eve', login: 'eve@example.org', password: PASSWORD })
+    const late = await door.enter(path!, { name: 'Eve', login: 'eve@example.org', password: PASSWORD })
     expect([late.status, (await door.nobody.get(path!)).status]).toEqual([410, 410])
     expect((await bea.form('/members/invite', { name: 'Eve', role: 'owner' })).status).toBe(403)
   })
@@ -137,11 +123,11 @@ describe('an invitation', () => {
     const fields = { name: 'Bea', login: 'bea@example.org', password: PASSWORD }
     const [first, second] = [await link('Bea'), await link('Bea')]
     expect((await ana.form('/invitations/I1/revoke', {})).status).toBe(303)
-    expect((await enter(first, fields)).status).toBe(410)
-    expect((await enter(second, { ...fields, name: 'scout' })).text).toContain('is already called')
-    expect((await enter(second, { ...fields, name: 'ana' })).text).toContain('is already called')
+    expect((await door.enter(first, fields)).status).toBe(410)
+    expect((await door.enter(second, { ...fields, name: 'scout' })).text).toContain('is already called')
+    expect((await door.enter(second, { ...fields, name: 'ana' })).text).toContain('is already called')
     door.world.pass(7 * 24 * 3_600_000)
-    expect((await enter(second, fields)).status).toBe(410)
+    expect((await door.enter(second, fields)).status).toBe(410)
   })
 })
 
@@ -155,7 +141,7 @@ describe('a member', () => {
     const removed = await ana.form('/members/U2/remove', {})
     expect(removed.status).toBe(303)
     expect((await bea.get('/account')).status).toBe(401)
-    expect((await enter('/sign-in', { login: 'bea@example.org', password: PASSWORD })).status).toBe(401)
+    expect((await door.enter('/sign-in', { login: 'bea@example.org', password: PASSWORD })).status).toBe(401)
     expect((await ana.get('/members')).text).not.toContain('bea')
     expect((await ana.form('/members/U2/remove', {})).status).toBe(404)
     expect((await ana.form('/members/U2/role', { role: 'owner' })).status).toBe(404)

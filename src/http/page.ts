@@ -3,17 +3,21 @@ import type { PersonActor } from '../model/actor.ts'
 import { type Html, html, own } from './html.ts'
 import { STYLE, STYLE_SOURCE } from './style.ts'
 
-/** What every page of markup is sent with: no script, no frame, nothing from outside, no memory of it on the way. */
+/** No script, nothing that makes script of text (Trusted Types), no frame, nothing from outside. */
+const POLICY = [
+  `default-src 'none'`,
+  `style-src ${STYLE_SOURCE}`,
+  `img-src 'self'`,
+  `form-action 'self'`,
+  `frame-ancestors 'none'`,
+  `base-uri 'none'`,
+  `require-trusted-types-for 'script'`,
+  `trusted-types 'none'`,
+].join('; ')
+
+/** What every page of markup is sent with. It leaves no memory of itself on the way. */
 const PAGE_HEADERS = {
   'content-type': 'text/html; charset=utf-8',
-  'content-security-policy': [
-    `default-src 'none'`,
-    `style-src ${STYLE_SOURCE}`,
-    `img-src 'self'`,
-    `form-action 'self'`,
-    `frame-ancestors 'none'`,
-    `base-uri 'none'`,
-  ].join('; '),
   'x-frame-options': 'DENY',
   'cross-origin-opener-policy': 'same-origin',
   'permissions-policy': 'camera=(), microphone=(), geolocation=()',
@@ -29,12 +33,16 @@ export interface Page {
   /** Who is signed in, for the head of the page. */
   person?: PersonActor | undefined
   status?: number
+  /** Address of a script of ours that the page needs. */
+  script?: '/passkey.js'
 }
 
 /** Sends a page. Works without script, in light and dark, on paper. */
-export function sendPage(c: Context, { title, body, person, status = 200 }: Page): Response {
-  const page = html`<!doctype html><html lang="en"><head><meta charset="utf-8"><title>${title} · Done</title><meta name="viewport" content="width=device-width, initial-scale=1"><link rel="icon" href="/icon.svg" type="image/svg+xml"><style>${own(STYLE)}</style></head><body><header class="top"><a class="brand" href="/">${LOGO}Done</a><nav aria-label="Pages"><a href="/sign-off">Sign-offs</a><a href="/members">Members</a><a href="/api/docs">Tools</a></nav>${person && signedIn(person)}</header><main>${body}</main></body></html>`
-  return c.body(page.markup, status as 200, PAGE_HEADERS)
+export function sendPage(c: Context, { title, body, person, status = 200, script }: Page): Response {
+  const page = html`<!doctype html><html lang="en"><head><meta charset="utf-8"><title>${title} · Done</title><meta name="viewport" content="width=device-width, initial-scale=1"><link rel="icon" href="/icon.svg" type="image/svg+xml"><style>${own(STYLE)}</style>${script && html`<script src="${script}" defer></script>`}</head><body><header class="top"><a class="brand" href="/">${LOGO}Done</a><nav aria-label="Pages"><a href="/sign-off">Sign-offs</a><a href="/members">Members</a><a href="/api/docs">Tools</a></nav>${person && signedIn(person)}</header><main>${body}</main></body></html>`
+  // A file of ours, and what it asks us; of what stands in the page itself nothing is ever run.
+  const policy = script ? `${POLICY}; script-src 'self'; connect-src 'self'` : POLICY
+  return c.body(page.markup, status as 200, { ...PAGE_HEADERS, 'content-security-policy': policy })
 }
 
 function signedIn(person: PersonActor): Html {

@@ -1,5 +1,7 @@
 import type { Context, Hono } from 'hono'
+import { askForSignature, ownPasskeys } from '../auth/passkey.ts'
 import type { PersonActor } from '../model/actor.ts'
+import { challengeOf } from '../model/assertion.ts'
 import { AppError } from '../model/error.ts'
 import type { Brief, SignOffFacts } from '../people/facts.ts'
 import type { Deletion } from '../people/trash.ts'
@@ -8,6 +10,7 @@ import { deskOf, fieldsOf } from './desk.ts'
 import { sendFile } from './file.ts'
 import { homePage } from './home-page.ts'
 import { ICON, messagePage, sendPage } from './page.ts'
+import { asked, groundsOf } from './passkey-pages.ts'
 import { STATUS } from './problem.ts'
 import { type AnsweredQuestion, answeredPage, type OpenQuestion, questionPage } from './question-page.ts'
 import { type Notice, signOffList, signOffPage } from './sign-off-page.ts'
@@ -53,8 +56,25 @@ export function pages(app: Hono, deps: AppDeps): void {
   app.post('/sign-off/:id/approve', (c) =>
     asPerson(c, 'sign_off', async (who) => {
       const id = c.req.param('id')
-      const { version, hash, nonce } = await fieldsOf(c)
-      return decide(c, who, id, 'sign_off', { id, version, hash, nonce }, nonce)
+      const { version, hash, nonce, response } = await fieldsOf(c)
+      const assertion = response ? { assertion: response } : {}
+      return decide(c, who, id, 'sign_off', { id, version, hash, nonce, ...assertion }, nonce)
+    }),
+  )
+
+  app.post('/sign-off/:id/ask', (c) =>
+    asPerson(c, 'get_sign_off', async (who) => {
+      const { version, hash = '', nonce = '' } = await fieldsOf(c)
+      const facts = (await people(who, 'get_sign_off', { id: c.req.param('id') })) as SignOffFacts
+      const decided = {
+        account: who.account,
+        request: Number(facts.id.slice(1)),
+        task: Number(facts.task.id.slice(1)),
+        version: Number(version),
+        hash,
+        target: facts.asks,
+      }
+      return asked(c, askForSignature(done, who, challengeOf(decided, nonce), groundsOf(c, deps)))
     }),
   )
 
@@ -124,8 +144,10 @@ export function pages(app: Hono, deps: AppDeps): void {
     // Why a request can't be decided any more is said below by what became of it.
     const settled = facts.state !== 'pending' || facts.trashed !== undefined
     const said = notice && settled ? { ...notice, text: 'It was no longer open for a decision.' } : notice
-    const body = signOffPage(facts, who, done.store.now(), said)
-    return sendPage(c, { title: `${facts.id} ${facts.task.title}`, body, person: who, status })
+    const byPasskey = (await ownPasskeys(done, who)).length > 0
+    const body = signOffPage(facts, who, done.store.now(), { notice: said, byPasskey })
+    const title = `${facts.id} ${facts.task.title}`
+    return sendPage(c, { title, body, person: who, status, ...(byPasskey ? { script: '/passkey.js' } : {}) })
   }
 
   /** Takes a decision. Where it is not taken, the request's page says why, and what has changed since it was opened. */

@@ -4,6 +4,7 @@ import { wordDiff } from './diff.ts'
 import { type Html, html, said } from './html.ts'
 import { longDiff, longText } from './long-text.ts'
 import { ago, count, duration, glyph, mark, momentIn, nameOf, SEAL } from './page.ts'
+import { passkeyForm } from './passkey-page.ts'
 import { beganWords } from './words.ts'
 
 /** How the one who looks sees time. */
@@ -22,7 +23,12 @@ export interface Notice {
  * A request for sign-off: what Done recorded first, in a solid frame, then the agent's words, in a face and behind a rule
  * of their own (design: page, "The idea"). Nothing of it needs script.
  */
-export function signOffPage(facts: SignOffFacts, person: PersonActor, now: number, notice?: Notice): Html {
+export function signOffPage(
+  facts: SignOffFacts,
+  person: PersonActor,
+  now: number,
+  { notice, byPasskey }: { notice: Notice | undefined; byPasskey: boolean },
+): Html {
   const clock = { now, zone: person.zone }
   const { task } = facts
   return html`
@@ -34,7 +40,7 @@ ${trashNote(facts, person, clock) ?? stateNote(facts, clock)}
 ${notice || facts.state === 'stale' ? since(facts, clock, notice ? 'Changed since you opened the page' : 'Changed since it was asked') : null}
 ${ledger(facts, clock)}
 ${facts.words.map((word) => words(word, clock))}
-${bar(facts, clock)}`
+${bar(facts, clock, byPasskey)}`
 }
 
 function asks({ asks: target, task, state, trashed }: SignOffFacts): string {
@@ -259,7 +265,7 @@ function words(word: SignOffFacts['words'][number], { now }: Clock): Html {
 }
 
 /** What can be decided now, and what deciding does. */
-function bar(facts: SignOffFacts, { now }: Clock): Html | null {
+function bar(facts: SignOffFacts, { now }: Clock, byPasskey: boolean): Html | null {
   const { form, session, task } = facts
   if (!form || !session) return null
   if (!session.may_decide)
@@ -277,10 +283,20 @@ function bar(facts: SignOffFacts, { now }: Clock): Html | null {
   const approve =
     open.length > 0
       ? html`<p class="bad">${task.id} can’t close yet: ${listed(open)} ${open.length === 1 ? 'is' : 'are'} open.</p>`
-      : html`<form method="post" action="/sign-off/${facts.id}/approve"><input type="hidden" name="version" value="${form.version}"><input type="hidden" name="hash" value="${form.hash}"><input type="hidden" name="nonce" value="${form.nonce}"><button class="pri">Approve</button></form>`
+      : approving(facts.id, form, byPasskey)
   return html`<div class="bar">${approve}
 <details class="btnlike"><summary>Reject</summary><form method="post" action="/sign-off/${facts.id}/reject"><label for="note">What is missing, for ${said(nameOf(facts.asked_by))}</label><textarea id="note" name="note" rows="4" required maxlength="50000"></textarea><button>Send back</button></form></details>
 <p class="why">Closes ${task.id} ${target}${freed}.<br>${signedIn} This form is good for 15 minutes.</p></div>`
+}
+
+/** Who has a passkey approves by it, which takes the page's script. */
+function approving(id: string, form: NonNullable<SignOffFacts['form']>, byPasskey: boolean): Html {
+  const action = `/sign-off/${id}/approve`
+  const fields = html`<input type="hidden" name="version" value="${form.version}"><input type="hidden" name="hash" value="${form.hash}"><input type="hidden" name="nonce" value="${form.nonce}">`
+  if (!byPasskey)
+    return html`<form method="post" action="${action}">${fields}<button class="pri">Approve</button></form>`
+  const button = html`${fields}<button class="pri">Approve with your passkey</button>`
+  return html`${passkeyForm(action, `/sign-off/${id}/ask`, button)}<noscript><p class="why">You have a passkey, so you approve by it, and that takes script in this browser.</p></noscript>`
 }
 
 function listed(ids: readonly string[]): string {

@@ -37,6 +37,7 @@ export function beganWords(began: string): string {
     console_link: 'a link from the console',
     password: 'password',
     invitation: 'an invitation',
+    passkey: 'passkey',
   }
   return words[began] ?? began
 }

@@ -12,7 +12,7 @@ export const FRESH_MS = 15 * 60_000
 export const IDLE_MS = 7 * 24 * 3_600_000
 
 /** How a session began, shown beside each sign-off. */
-export type SessionBegin = 'console_link' | 'password' | 'invitation'
+export type SessionBegin = 'console_link' | 'password' | 'invitation' | 'passkey'
 
 interface Caller {
   /** The tenant; every query begins with it. */

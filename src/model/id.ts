@@ -21,6 +21,9 @@ const ID_LETTERS = {
   save: 'W',
   invitation: 'I',
   password: 'Y',
+  authenticator: 'H',
+  recovery_code: 'Z',
+  passkey: 'B',
 } as const
 
 export type Kind = keyof typeof ID_LETTERS

@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { notFound } from '../model/error.ts'
+import { assertionIn } from '../model/assertion.ts'
+import { invalid, notFound } from '../model/error.ts'
 import { formatId } from '../model/id.ts'
 import { LIMITS } from '../model/task.ts'
 import { partyNames } from '../store/actor.ts'
@@ -62,7 +63,7 @@ export const approvalOperations = {
     'member',
     write({
       title: 'Approve',
-      does: 'Signs off exactly the content that the form was shown for, and closes the task by it. Anything that changed since makes it a conflict.',
+      does: 'Signs off exactly the content that the form was shown for, and closes the task by it. Anything that changed since makes it a conflict. Who has a passkey gives its answer, as JSON, in `assertion`.',
       toolset: 'approvals',
       noun: 'request',
       convergent: true,
@@ -71,14 +72,20 @@ export const approvalOperations = {
         version: z.int(),
         hash: z.string().max(128),
         nonce: z.string().max(200),
+        assertion: z.string().max(10_000).optional(),
       }),
       output: decided,
       http: 'POST /sign-offs/:id/approve',
       example: { id: 'A1', version: 1, hash: 'from get_sign_off', nonce: 'from get_sign_off' },
-      run: async (tx, { id, ...form }) => {
+      run: async (tx, { id, assertion, ...form }) => {
         const request = await requestById(tx, id)
         if (request.state === 'pending') requireForm(tx, request, form)
-        const done = await approve(tx, request, form)
+        const signed = assertion === undefined ? undefined : assertionIn(assertion, form.nonce)
+        if (assertion !== undefined && !signed)
+          throw invalid('assertion is not the answer of a browser’s passkey.', {
+            next: 'Send what navigator.credentials.get gave, as JSON text.',
+          })
+        const done = await approve(tx, request, form, signed)
         return { ...(await finishedAnswer(tx, done)), decided: formatId('request', id) }
       },
     }),

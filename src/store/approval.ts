@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { type ActorId, FRESH_MS, type PersonActor } from '../model/actor.ts'
+import { type Assertion, type Decided, isSignedBy } from '../model/assertion.ts'
 import { AppError, conflict } from '../model/error.ts'
 import { formatId } from '../model/id.ts'
 import { type ClosedStatus, isClosed } from '../model/task.ts'
@@ -10,6 +11,7 @@ import { openDependencies } from './dependency.ts'
 import { emit, nextNumber, type ReadTx, readQuery, sealOf, transactionOf, type WriteTx } from './handle.ts'
 import { addNote } from './note.ts'
 import { notify } from './notification.ts'
+import { passkeysOf } from './passkey.ts'
 import { makeSuccessor, type Successor } from './recurrence.ts'
 import { insertRow, updateById } from './row.ts'
 import { endOwnRun, endRuns } from './run.ts'
@@ -78,6 +80,7 @@ export async function approve(
   tx: WriteTx,
   request: Row<'requests'>,
   seen: { version: number; hash: string },
+  assertion?: Assertion,
 ): Promise<Finished> {
   requireFreshPerson(tx)
   const task = await taskById(tx, request.task)
@@ -98,7 +101,7 @@ export async function approve(
     }
   }
   await refuseUnfinished(tx, task)
-  return { ...(await close(tx, task, request.target, request)), already: false }
+  return { ...(await close(tx, task, request.target, request, assertion)), already: false }
 }
 
 /** A person's decision to send the work back, with a note that the agent finds first. */
@@ -230,8 +233,9 @@ async function close(
   task: Row<'tasks'>,
   target: ClosedStatus,
   request: Row<'requests'> | undefined,
+  assertion?: Assertion,
 ): Promise<Omit<Finished, 'already'>> {
-  if (task.auto_ok === 0 || request?.target === target) await signOff(tx, task, target, request)
+  if (task.auto_ok === 0 || request?.target === target) await signOff(tx, task, target, request, assertion)
   const approved = request?.target === target
   if (request) await settle(tx, request, approved ? 'approved' : 'withdrawn', null)
   await endRuns(tx, task, target === 'done' ? 'succeeded' : 'cancelled')
@@ -271,9 +275,11 @@ async function signOff(
   task: Row<'tasks'>,
   target: ClosedStatus,
   request: Row<'requests'> | undefined,
+  assertion: Assertion | undefined,
 ): Promise<void> {
   requireFreshPerson(tx)
   await requireLiveSession(tx)
+  await requireSignature(tx, decidedBy(task, target, request), assertion)
   const row = {
     account: tx.account,
     id: await nextNumber(tx, 'sign_off'),
@@ -286,10 +292,38 @@ async function signOff(
     session: tx.actor.session.id,
     began: tx.actor.session.began,
     policy: 'person',
+    assertion: assertion ? JSON.stringify(assertion) : null,
     tx: transactionOf(tx),
     at: tx.now,
   }
   await insertRow(tx, 'sign_offs', { ...row, seal: sealOf(tx, sealedText(row)) })
+}
+
+/** What a sign-off is about, as a passkey signs it. Without a request there was no page on which to sign. */
+function decidedBy(task: Row<'tasks'>, target: ClosedStatus, request: Row<'requests'> | undefined): Decided {
+  const { account, id, content_version: version, content_hash: hash } = task
+  return { account, request: request?.id ?? 0, task: id, version, hash, target }
+}
+
+/** A person who has a passkey signs off by it and not otherwise: a session alone is what somebody could take from them. */
+async function requireSignature(
+  tx: ReadTx & { actor: PersonActor },
+  decided: Decided,
+  assertion: Assertion | undefined,
+): Promise<void> {
+  const own = await passkeysOf(tx, Number(tx.actor.id.slice(1)))
+  if (own.length === 0 && !assertion) return
+  const passkey = own.find(({ credential }) => credential === assertion?.credential)
+  if (assertion && passkey && (await isSignedBy(passkey, assertion, decided))) return
+  throw new AppError(
+    'people_only',
+    assertion
+      ? 'The signature is not one of your passkeys over exactly this.'
+      : 'You have a passkey, so you sign off by it.',
+    {
+      next: 'Ask for sign-off where nobody has asked yet, open the page of the request and approve there.',
+    },
+  )
 }
 
 /** What a sign-off's seal is made over: every column but the seal, in this order. */
@@ -306,6 +340,7 @@ export function sealedText(row: Omit<Row<'sign_offs'>, 'seal'>): string {
     row.session,
     row.began,
     row.policy,
+    row.assertion,
     row.tx,
     row.at,
   ])

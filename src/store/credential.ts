@@ -160,7 +160,7 @@ export function agentWithOwner(tx: ReadTx, id: number) {
 
 export async function createSignInLink(
   tx: WriteTx,
-  fields: Pick<Row<'sign_in_links'>, 'hash' | 'person' | 'began' | 'expires_at'>,
+  fields: Pick<Row<'sign_in_links'>, 'hash' | 'person' | 'began' | 'wants_code' | 'expires_at'>,
 ): Promise<void> {
   await sqlOf(tx)
     .insertInto('sign_in_links')
@@ -168,16 +168,15 @@ export async function createSignInLink(
     .execute()
 }
 
-/** Whether a link could still be used; looking does not use it up. */
-export async function signInLinkHolds(tx: ReadTx, hash: string): Promise<boolean> {
-  const link = await sqlOf(tx)
+/** A link that could still be used; looking does not use it up. */
+export function signInLinkByHash(tx: ReadTx, hash: string): Promise<Row<'sign_in_links'> | undefined> {
+  return sqlOf(tx)
     .selectFrom('sign_in_links')
-    .select('hash')
+    .selectAll()
     .where('hash', '=', hash)
     .where('used_at', 'is', null)
     .where('expires_at', '>', tx.now)
     .executeTakeFirst()
-  return link !== undefined
 }
 
 /** Uses a sign-in link up. Undefined where it never was, has expired or was used: the three look the same. */

@@ -153,7 +153,7 @@ describe.skipIf(!onPostgres())('a move between the engines', () => {
     expect(made).toMatchObject({ id: 'T12' })
     await done.call(world.scout.actor, 'complete_task', { id: 'T12' })
     const link = await issueSignInLink(done.store, world.account)
-    const { secret } = (await signIn(done.store, link.slice('/sign-in/'.length)))!
+    const { secret } = (await signIn(done, link.slice('/sign-in/'.length)))!
     const ana = (await actorOfSession(done.store, secret))!
     await done.call(ana, 'complete_task', { id: 'T12' })
     expect(await done.call(ana, 'get_task', { id: 'T12' })).toMatchObject({ status: 'done' })

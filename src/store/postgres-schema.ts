@@ -27,6 +27,7 @@ const OF_THE_INSTALLATION = new Set([
   'session_use',
   'sign_in_links',
   'passwords',
+  'passkeys',
   'invitations',
   'replies',
   'access',

@@ -46,6 +46,45 @@ export const CONTENT_TABLES = {
     replaced_at: lifecycle<number | null>(),
     created_at: record<number>(),
   },
+  /** Apps that make one-time codes. */
+  authenticators: {
+    account: record<number>(),
+    id: record<number>(),
+    person: record<number>(),
+    /** Encrypted (auth/envelope.ts); empty once it is removed. */
+    secret: record<string>(),
+    /** The half minute of the last code that was used; none before it works any more. */
+    last_step: record<number>(),
+    confirmed_at: lifecycle<number | null>(),
+    removed_at: lifecycle<number | null>(),
+    created_at: record<number>(),
+  },
+  /** Keys in people's devices, by which they sign in and sign off (Web Authentication). */
+  passkeys: {
+    account: record<number>(),
+    id: record<number>(),
+    person: record<number>(),
+    /** The device's own name for it, in base64url. */
+    credential: record<string>(),
+    /** In COSE form, base64url. */
+    public_key: record<string>(),
+    counter: record<number>(),
+    /** The name of the site that it is bound to (relying party). */
+    name_of_site: record<string>(),
+    name: authored<string>(),
+    removed_at: lifecycle<number | null>(),
+    created_at: record<number>(),
+  },
+  /** What stands in for an app that is lost, once each. */
+  recovery_codes: {
+    account: record<number>(),
+    id: record<number>(),
+    person: record<number>(),
+    hash: record<string>(),
+    used_at: lifecycle<number | null>(),
+    replaced_at: lifecycle<number | null>(),
+    created_at: record<number>(),
+  },
   /** Links by which somebody becomes a member, once. */
   invitations: {
     account: record<number>(),
@@ -90,6 +129,8 @@ export const CONTENT_TABLES = {
     person: record<number>(),
     /** How a session that comes of it began. */
     began: record<SessionBegin>(),
+    /** 1 where a one-time code is asked for beside it. */
+    wants_code: record<number>(),
     expires_at: record<number>(),
     used_at: lifecycle<number | null>(),
     created_at: record<number>(),
@@ -292,6 +333,8 @@ export const CONTENT_TABLES = {
     session: record<string>(),
     began: record<string>(),
     policy: record<string>(),
+    /** What the approver's passkey has signed, as JSON; null where they had none. */
+    assertion: record<string | null>(),
     /** The transaction that inserted and used it up; no other can close by it. */
     tx: record<string>(),
     seal: record<string>(),

@@ -26,7 +26,7 @@ it('finds what was closed, swapped or signed past the program, and puts it back 
   await forge(
     world,
     `INSERT INTO sign_offs SELECT account, 90, 4, NULL, content_version, content_hash, 'done', 'U1', 's', 'console_link',
-    'person', 'tx', 'forged', 5 FROM tasks WHERE id = 4; UPDATE tasks SET status = 'done', closed_at = 5 WHERE id = 4`,
+    'person', NULL, 'tx', 'forged', 5 FROM tasks WHERE id = 4; UPDATE tasks SET status = 'done', closed_at = 5 WHERE id = 4`,
   )
   expect(await unsigned()).toEqual([1, 3, 4])
 

@@ -1,5 +1,6 @@
 import { timingSafeEqual } from 'node:crypto'
 import type { ActorId } from '../model/actor.ts'
+import { type Assertion, isSignedBy } from '../model/assertion.ts'
 import { sealedText } from './approval.ts'
 import { FREE } from './claim.ts'
 import { emit, type ReadTx, sealOf, sqlOf, type WriteTx } from './handle.ts'
@@ -81,16 +82,41 @@ async function isSigned(tx: ReadTx, task: Row<'tasks'>): Promise<boolean> {
     .where('target', '=', task.status as Row<'sign_offs'>['target'])
     .where('at', '=', task.closed_at ?? -1)
     .execute()
-  return signOffs.some(
-    (signOff) =>
-      isSealed(tx, signOff) &&
-      (task.changed_since_sign_off === 1 ||
-        (signOff.content_version === task.content_version && signOff.content_hash === task.content_hash)),
-  )
+  for (const signOff of signOffs) {
+    const { content_version: version, content_hash: hash } = signOff
+    const same = version === task.content_version && hash === task.content_hash
+    if (!same && task.changed_since_sign_off === 0) continue
+    if (isSealed(tx, signOff) && (await isByPasskey(tx, signOff))) return true
+  }
+  return false
 }
 
 function isSealed(tx: ReadTx, signOff: Row<'sign_offs'>): boolean {
   const right = Buffer.from(sealOf(tx, sealedText(signOff)))
   const given = Buffer.from(signOff.seal)
   return given.length === right.length && timingSafeEqual(given, right)
+}
+
+/** Whether a passkey of the approver has signed, where they had one at the time. */
+async function isByPasskey(tx: ReadTx, signOff: Row<'sign_offs'>): Promise<boolean> {
+  const { account, request, task, content_version, content_hash, target, at } = signOff
+  const passkeys = await sqlOf(tx)
+    .selectFrom('passkeys')
+    .selectAll()
+    .where('account', '=', tx.account)
+    .where('person', '=', Number(signOff.approver.slice(1)))
+    .execute()
+  const had = passkeys.filter((each) => each.created_at < at && (each.removed_at ?? at) >= at)
+  if (signOff.assertion === null) return had.length === 0
+  const assertion = JSON.parse(signOff.assertion) as Assertion
+  const key = passkeys.find(({ credential }) => credential === assertion.credential)
+  const decided = {
+    account,
+    request: request ?? 0,
+    task,
+    version: content_version,
+    hash: content_hash,
+    target,
+  }
+  return key !== undefined && isSignedBy(key, assertion, decided)
 }

@@ -20,6 +20,23 @@ CREATE TABLE passwords (account INTEGER NOT NULL, id INTEGER NOT NULL, person IN
   FOREIGN KEY (account, person) REFERENCES people (account, id)) STRICT;
 CREATE UNIQUE INDEX passwords_in_use ON passwords (account, person) WHERE replaced_at IS NULL;
 
+CREATE TABLE authenticators (account INTEGER NOT NULL, id INTEGER NOT NULL, person INTEGER NOT NULL,
+  secret TEXT NOT NULL, last_step INTEGER NOT NULL, confirmed_at INTEGER, removed_at INTEGER, created_at INTEGER NOT NULL,
+  PRIMARY KEY (account, id), FOREIGN KEY (account, person) REFERENCES people (account, id)) STRICT;
+CREATE UNIQUE INDEX authenticators_in_use ON authenticators (account, person)
+  WHERE confirmed_at IS NOT NULL AND removed_at IS NULL;
+
+CREATE TABLE passkeys (account INTEGER NOT NULL, id INTEGER NOT NULL, person INTEGER NOT NULL,
+  credential TEXT NOT NULL UNIQUE, public_key TEXT NOT NULL, counter INTEGER NOT NULL, name_of_site TEXT NOT NULL,
+  name TEXT NOT NULL, removed_at INTEGER, created_at INTEGER NOT NULL, PRIMARY KEY (account, id),
+  FOREIGN KEY (account, person) REFERENCES people (account, id)) STRICT;
+CREATE INDEX passkeys_in_use ON passkeys (account, person) WHERE removed_at IS NULL;
+
+CREATE TABLE recovery_codes (account INTEGER NOT NULL, id INTEGER NOT NULL, person INTEGER NOT NULL, hash TEXT NOT NULL,
+  used_at INTEGER, replaced_at INTEGER, created_at INTEGER NOT NULL, PRIMARY KEY (account, id),
+  FOREIGN KEY (account, person) REFERENCES people (account, id)) STRICT;
+CREATE INDEX recovery_codes_left ON recovery_codes (account, person) WHERE used_at IS NULL AND replaced_at IS NULL;
+
 CREATE TABLE invitations (account INTEGER NOT NULL, id INTEGER NOT NULL, hash TEXT NOT NULL UNIQUE, name TEXT NOT NULL,
   role TEXT NOT NULL CHECK (role IN ('viewer', 'member', 'owner')), expires_at INTEGER NOT NULL, used_at INTEGER,
   revoked_at INTEGER, person INTEGER, created_at INTEGER NOT NULL, created_by TEXT NOT NULL,
@@ -35,7 +52,8 @@ CREATE TABLE tokens (account INTEGER NOT NULL, id INTEGER NOT NULL, agent INTEGE
   PRIMARY KEY (account, id), FOREIGN KEY (account, agent) REFERENCES agents (account, id)) STRICT;
 
 CREATE TABLE sign_in_links (account INTEGER NOT NULL, hash TEXT NOT NULL PRIMARY KEY, person INTEGER NOT NULL,
-  began TEXT NOT NULL, expires_at INTEGER NOT NULL, used_at INTEGER, created_at INTEGER NOT NULL) STRICT;
+  began TEXT NOT NULL, wants_code INTEGER NOT NULL CHECK (wants_code IN (0, 1)), expires_at INTEGER NOT NULL,
+  used_at INTEGER, created_at INTEGER NOT NULL) STRICT;
 
 CREATE TABLE sessions (account INTEGER NOT NULL, id TEXT NOT NULL PRIMARY KEY, hash TEXT NOT NULL UNIQUE,
   person INTEGER NOT NULL, began TEXT NOT NULL, signed_in_at INTEGER NOT NULL, expires_at INTEGER NOT NULL,
@@ -152,8 +170,9 @@ CREATE INDEX requests_by_state ON requests (account, state, id);
 CREATE TABLE sign_offs (account INTEGER NOT NULL, id INTEGER NOT NULL, task INTEGER NOT NULL, request INTEGER,
   content_version INTEGER NOT NULL, content_hash TEXT NOT NULL,
   target TEXT NOT NULL CHECK (target IN ('done', 'cancelled')), approver TEXT NOT NULL, session TEXT NOT NULL,
-  began TEXT NOT NULL, policy TEXT NOT NULL, tx TEXT NOT NULL, seal TEXT NOT NULL, at INTEGER NOT NULL,
-  PRIMARY KEY (account, id), FOREIGN KEY (account, task) REFERENCES tasks (account, id)) STRICT;
+  began TEXT NOT NULL, policy TEXT NOT NULL, assertion TEXT, tx TEXT NOT NULL, seal TEXT NOT NULL,
+  at INTEGER NOT NULL, PRIMARY KEY (account, id),
+  FOREIGN KEY (account, task) REFERENCES tasks (account, id)) STRICT;
 CREATE INDEX sign_offs_by_task ON sign_offs (account, task, id);
 
 CREATE TABLE questions (account INTEGER NOT NULL, id INTEGER NOT NULL, task INTEGER, text TEXT NOT NULL, choices TEXT,
