@@ -53,7 +53,7 @@ export async function beginSession(
 export type SignedIn = { session: Begun } | { accounts: [Opening, ...Opening[]] }
 
 /** A way into an account that a name and a password have opened: a link that works once, and may want a code. */
-export interface Opening {
+interface Opening {
   name: string
   link: string
 }
