@@ -9,6 +9,7 @@ const COMMANDS: Record<string, () => Promise<{ run(args: string[]): Promise<numb
   serve: () => import('./cli/serve.ts'),
   mcp: () => import('./cli/mcp.ts'),
   token: () => import('./cli/token.ts'),
+  account: () => import('./cli/account.ts'),
   'signin-link': () => import('./cli/signin-link.ts'),
   verify: () => import('./cli/verify.ts'),
   'migrate-engine': () => import('./cli/migrate-engine.ts'),

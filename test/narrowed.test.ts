@@ -1,13 +1,11 @@
-import { request } from 'node:http'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { completeTask, readResource } from '../src/mcp/resources.ts'
-import type { AppError } from '../src/model/error.ts'
 import { TOOL_NAMES, WRITE_TOOLS } from '../src/tools/effects.ts'
-import { textOf } from '../src/tools/text.ts'
 import { canariesIn, type HiddenWorld, neverWas, newHiddenWorld } from './hidden.ts'
 import { type HttpWorld, newHttpWorld } from './http.ts'
 import { callsOf } from './narrowed-calls.ts'
 import { type Snapshot, snapshot } from './observer.ts'
+import { probesOf, put, saidBy, streamed, wordsOf } from './probes.ts'
 
 /**
  * A credential that is narrowed to projects sees and touches nothing else (spec: product, "Who acts"). Generated from the
@@ -216,47 +214,6 @@ describe('what is told of', () => {
   })
 })
 
-/** An answer or a refusal, as a model reads it. */
-async function saidBy(call: Promise<Record<string, unknown>>): Promise<string> {
-  try {
-    const output = await call
-    return `${JSON.stringify(output)}\n${textOf(output)}`
-  } catch (error) {
-    const { code, message, details } = error as AppError
-    if (!code) throw error
-    return JSON.stringify({ code, message, ...details })
-  }
-}
-
-type Input = Record<string, unknown>
-type Place = readonly (string | number)[]
-
-/** What a call names that could be taken for something hidden. */
-const wordsOf = (input: Input): string[] => JSON.stringify(input).match(/\b[A-Z]\d{4}\b|canary \w+/g) ?? []
-
-/** Every place of these calls where an id stands. */
-function probesOf(calls: readonly Input[]): { input: Input; place: Place }[] {
-  const found = new Map<string, { input: Input; place: Place }>()
-  for (const input of calls)
-    for (const place of placesIn(input)) {
-      const key = place.join('.')
-      if (!found.has(key)) found.set(key, { input, place })
-    }
-  return [...found.values()]
-}
-
-function placesIn(value: unknown, at: Place = []): Place[] {
-  if (typeof value === 'string') return /^[A-Z]\d+$/.test(value) ? [at] : []
-  if (typeof value !== 'object' || value === null) return []
-  return Object.entries(value).flatMap(([key, each]) => placesIn(each, [...at, key]))
-}
-
-function put(input: Input, [key, ...rest]: Place, id: string): Input {
-  const copy = (Array.isArray(input) ? [...input] : { ...input }) as Input
-  copy[key!] = rest.length === 0 ? id : put(copy[key!] as Input, rest, id)
-  return copy
-}
-
 /** Rows of what lies outside P1, by table and key. */
 function outside(all: Snapshot): Record<string, Record<string, unknown>> {
   const hidden = new Set(
@@ -277,30 +234,4 @@ function outside(all: Snapshot): Record<string, Record<string, unknown>> {
 /** A change inside a part is a change of the whole, for the gate (G5): its seal moves, and nothing else of it. */
 function withoutSeal({ content_version, content_hash, updated_at, ...row }: Record<string, unknown>) {
   return row
-}
-
-/** The first seconds of `GET /api/events?after=E0`. */
-function streamed(door: HttpWorld, token: string): Promise<string> {
-  return new Promise((resolve, reject) => {
-    let text = ''
-    const sent = request(
-      {
-        port: door.server.port,
-        path: '/api/events?after=E0',
-        agent: false,
-        headers: { host: door.host, authorization: `Bearer ${token}` },
-      },
-      (response) => {
-        response.on('data', (part) => {
-          text += part
-        })
-        setTimeout(() => {
-          sent.destroy()
-          resolve(text)
-        }, 1000)
-      },
-    )
-    sent.on('error', (error) => (sent.destroyed ? undefined : reject(error)))
-    sent.end()
-  })
 }

@@ -1,15 +1,16 @@
-import { ensureAccount, issueSignInLink, LINK_MS } from '../auth/console.ts'
+import { issueSignInLink, LINK_MS } from '../auth/console.ts'
+import { accountFor } from './account.ts'
 import { addressOfServer } from './address.ts'
 import { readFlags, settings } from './options.ts'
 import { openHere } from './place.ts'
 
 /** `donectl signin-link`: whoever has the console of the host can sign the owner in; see "Honest limit" in the docs. */
 export async function run(args: string[]): Promise<number> {
-  const { flags } = readFlags(args, ['data'])
+  const { flags } = readFlags(args, ['data', 'account'])
   const config = settings(flags)
   const done = await openHere(config)
   try {
-    const account = await ensureAccount(done.store, config)
+    const account = await accountFor(done, config, flags.account)
     console.log(config.site + (await issueSignInLink(done.store, account)))
     const runs = addressOfServer(config.dataDir) !== undefined
     console.error(

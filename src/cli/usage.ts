@@ -8,10 +8,13 @@ export function usage(): string {
       Speak MCP on stdin and stdout. Needs no running server and works beside one.
       DONE_TOKEN sets another agent than "local".
   donectl token create --name AGENT --scope read|write [--data DIR]
-          [--tools PRESET] [--projects P1,P2] [--days N]
+          [--tools PRESET] [--projects P1,P2] [--days N] [--account NAME]
       Make a token for an agent and print it, once.
-  donectl signin-link [--data DIR]
+  donectl signin-link [--account NAME] [--data DIR]
       Print a one-time link that signs the owner in.
+  donectl account create NAME --owner PERSON [--data DIR]
+      Make one more account, strictly apart from the others, and print its owner's
+      one-time link. donectl account list names them all.
   donectl verify [--data DIR]
       Check that every closed task that needed a person has a sign-off that holds.
   donectl migrate-engine --to postgres|embedded [--data DIR]

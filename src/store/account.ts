@@ -17,6 +17,16 @@ export function firstAccount(tx: ReadTx): Promise<Row<'accounts'> | undefined> {
   return sqlOf(tx).selectFrom('accounts').selectAll().orderBy('id').limit(1).executeTakeFirst()
 }
 
+/** Every account of this installation, oldest first. For the console: nobody else may ask across accounts. */
+export function allAccounts(tx: ReadTx): Promise<Pick<Row<'accounts'>, 'id' | 'name'>[]> {
+  return sqlOf(tx).selectFrom('accounts').select(['id', 'name']).orderBy('id').execute()
+}
+
+/** Whether the account of this transaction has been made. */
+export async function isAccount(tx: ReadTx): Promise<boolean> {
+  return (await accountById(tx, { account: tx.account })).length > 0
+}
+
 /** Makes an account with its owner. The transaction's actor must belong to the new account's number. */
 export async function createAccount(
   tx: WriteTx,
