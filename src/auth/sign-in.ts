@@ -5,8 +5,8 @@ import { fold } from '../model/suggest.ts'
 import { requireFreshSession } from '../store/approval.ts'
 import { createSession, createSignInLink, endSession } from '../store/credential.ts'
 import { invitationByHash, loginKeyOf, useInvitation } from '../store/member.ts'
-import { endOtherSessions, passwordOf, peopleByLogin, putPassword } from '../store/password.ts'
-import { requireLiveSession } from '../store/session.ts'
+import { passwordOf, peopleByLogin, putPassword } from '../store/password.ts'
+import { endSessionsOf, requireLiveSession } from '../store/session.ts'
 import type { Store } from '../store/store.ts'
 import { systemActor } from '../tools/access.ts'
 import { checkPassword, hashPassword, isPassword } from './password.ts'
@@ -136,7 +136,7 @@ export async function setPassword(
     requireFreshSession(tx)
     await requireLiveSession(tx)
     await putPassword(tx, person, login, hash)
-    await endOtherSessions(tx, person, actor.session.id)
+    await endSessionsOf(tx, person, actor.session.id)
   })
 }
 

@@ -2,14 +2,8 @@ import { z } from 'zod'
 import { hashSecret, newSecret } from '../auth/secret.ts'
 import { formatId } from '../model/id.ts'
 import type { ReadTx } from '../store/handle.ts'
-import {
-  addInvitation,
-  endMembership,
-  memberById,
-  openInvitations,
-  revokeInvitation,
-  setRole,
-} from '../store/member.ts'
+import { addInvitation, memberById, openInvitations, revokeInvitation, setRole } from '../store/member.ts'
+import { endMembership } from '../store/membership.ts'
 import type { Row } from '../store/tables.ts'
 import { idOf, line } from '../tools/fields.ts'
 import { read, write } from '../tools/tool.ts'

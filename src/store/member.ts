@@ -3,7 +3,7 @@ import { conflict, invalid, notFound } from '../model/error.ts'
 import { formatId } from '../model/id.ts'
 import { fold } from '../model/suggest.ts'
 import { createPerson } from './account.ts'
-import { agentNamed, refuseReserved, revokeTokensOf } from './credential.ts'
+import { agentNamed, refuseReserved } from './credential.ts'
 import { emit, nextNumber, type ReadTx, sqlOf, type WriteTx } from './handle.ts'
 import type { Row } from './tables.ts'
 
@@ -39,40 +39,8 @@ export async function setRole(tx: WriteTx, person: Row<'people'>, role: Role): P
   return { already: false }
 }
 
-/**
- * Ends a membership: its sessions and the tokens of its agents hold no longer. What it did, and its agents, keep its name.
- * Returns the tokens that were revoked.
- */
-export async function endMembership(tx: WriteTx, person: Row<'people'>): Promise<number[]> {
-  if (person.role === 'owner') await refuseLastOwner(tx)
-  const db = sqlOf(tx)
-  await db
-    .updateTable('people')
-    .set({ left_at: tx.now, login_key: null })
-    .where('account', '=', tx.account)
-    .where('id', '=', person.id)
-    .execute()
-  await db
-    .updateTable('sessions')
-    .set({ revoked_at: tx.now })
-    .where('account', '=', tx.account)
-    .where('person', '=', person.id)
-    .where('revoked_at', 'is', null)
-    .execute()
-  const agents = await db
-    .selectFrom('agents')
-    .selectAll()
-    .where('account', '=', tx.account)
-    .where('owner', '=', person.id)
-    .orderBy('id')
-    .execute()
-  const revoked: number[] = []
-  for (const agent of agents) revoked.push(...(await revokeTokensOf(tx, agent)))
-  await memberChanged(tx, person.id, { name: person.name, change: 'left' })
-  return revoked
-}
-
-async function refuseLastOwner(tx: ReadTx): Promise<void> {
+/** An account without an owner could not be given one any more. */
+export async function refuseLastOwner(tx: ReadTx): Promise<void> {
   const owners = (await members(tx)).filter(({ role }) => role === 'owner')
   if (owners.length > 1) return
   throw conflict(`${formatId('person', owners[0]!.id)} is the account’s only owner.`, {

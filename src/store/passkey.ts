@@ -79,3 +79,14 @@ export async function endPasskey(tx: WriteTx, person: number, id: number): Promi
   if (!removed) throw notFound('You have no such passkey.', { next: 'Your own page shows them all.' })
   await memberChanged(tx, person, { change: 'passkey_removed', passkey: removed.name })
 }
+
+/** Takes all their passkeys from a person. */
+export async function endPasskeysOf(tx: WriteTx, person: number): Promise<void> {
+  await sqlOf(tx)
+    .updateTable('passkeys')
+    .set({ removed_at: tx.now })
+    .where('account', '=', tx.account)
+    .where('person', '=', person)
+    .where('removed_at', 'is', null)
+    .execute()
+}

@@ -3,18 +3,22 @@ import { formatId } from '../model/id.ts'
 import { nextNumber, type ReadTx, sqlOf, type WriteTx } from './handle.ts'
 import { loginKeyOf, memberChanged } from './member.ts'
 
-/** Who could be meant by a name to sign in with, in whatever account, each with the hash of their password. */
-export function peopleByLogin(tx: ReadTx, key: string) {
-  return sqlOf(tx)
+/** People with the password that they have now, in whatever account. */
+const withPassword = (tx: ReadTx) =>
+  sqlOf(tx)
     .selectFrom('people as p')
     .innerJoin('passwords as w', (join) =>
       join.onRef('w.account', '=', 'p.account').onRef('w.person', '=', 'p.id'),
     )
+    .where('w.replaced_at', 'is', null)
+
+/** Who could be meant by a name to sign in with, in whatever account, each with the hash of their password. */
+export function peopleByLogin(tx: ReadTx, key: string) {
+  return withPassword(tx)
     .innerJoin('accounts as a', 'a.id', 'p.account')
     .select(['p.account', 'p.id as person', 'w.hash', 'a.name as account_name'])
     .where('p.login_key', '=', key)
     .where('p.left_at', 'is', null)
-    .where('w.replaced_at', 'is', null)
     .orderBy('p.account')
     .limit(MOST_ACCOUNTS)
     .execute()
@@ -25,19 +29,14 @@ const MOST_ACCOUNTS = 5
 
 /** The hash of a person's password, and the name they sign in with; undefined where they have none. */
 export function passwordOf(tx: ReadTx, person: number) {
-  return sqlOf(tx)
-    .selectFrom('people as p')
-    .innerJoin('passwords as w', (join) =>
-      join.onRef('w.account', '=', 'p.account').onRef('w.person', '=', 'p.id'),
-    )
+  return withPassword(tx)
     .select(['p.login', 'w.hash'])
     .where('p.account', '=', tx.account)
     .where('p.id', '=', person)
-    .where('w.replaced_at', 'is', null)
     .executeTakeFirst()
 }
 
-/** Gives a person a name to sign in with and the hash of a password, in place of those before. */
+/** Gives a person a name to sign in with and the hash of a password, in place of those before, which are not kept. */
 export async function putPassword(tx: WriteTx, person: number, login: string, hash: string): Promise<void> {
   const db = sqlOf(tx)
   const login_key = loginKeyOf(login)
@@ -57,13 +56,7 @@ export async function putPassword(tx: WriteTx, person: number, login: string, ha
     .where('account', '=', tx.account)
     .where('id', '=', person)
     .execute()
-  await db
-    .updateTable('passwords')
-    .set({ replaced_at: tx.now })
-    .where('account', '=', tx.account)
-    .where('person', '=', person)
-    .where('replaced_at', 'is', null)
-    .execute()
+  await endPassword(tx, person)
   const id = await nextNumber(tx, 'password')
   await db
     .insertInto('passwords')
@@ -72,14 +65,13 @@ export async function putPassword(tx: WriteTx, person: number, login: string, ha
   await memberChanged(tx, person, { change: 'password_set' })
 }
 
-/** Ends a person's other sessions: whoever had the old password has them, too. */
-export async function endOtherSessions(tx: WriteTx, person: number, keep: string): Promise<void> {
+/** Takes a person's password from them. The row stays, and nothing to try a password against. */
+export async function endPassword(tx: WriteTx, person: number): Promise<void> {
   await sqlOf(tx)
-    .updateTable('sessions')
-    .set({ revoked_at: tx.now })
+    .updateTable('passwords')
+    .set({ replaced_at: tx.now, hash: '' })
     .where('account', '=', tx.account)
     .where('person', '=', person)
-    .where('id', '<>', keep)
-    .where('revoked_at', 'is', null)
+    .where('replaced_at', 'is', null)
     .execute()
 }

@@ -57,9 +57,15 @@ export async function confirmAuthenticator(tx: WriteTx, person: number, id: numb
 
 /** No codes are asked for any more, and no recovery code is left. */
 export async function endAuthenticator(tx: WriteTx, person: number): Promise<void> {
+  await forgetCodes(tx, person)
+  await memberChanged(tx, person, { change: 'codes_off' })
+}
+
+/** Takes from a person all that makes codes, or stands in for them. */
+export async function forgetCodes(tx: WriteTx, person: number): Promise<void> {
+  await removeAuthenticators(tx, person, 'begun')
   await removeAuthenticators(tx, person, 'in use')
   await replaceRecoveryCodes(tx, person, [])
-  await memberChanged(tx, person, { change: 'codes_off' })
 }
 
 /** What is gone keeps no secret. */

@@ -49,6 +49,18 @@ export function sessionById(tx: ReadTx, id: string): Promise<Row<'sessions'> | u
     .executeTakeFirst()
 }
 
+/** Ends the sessions of a person, but the one to keep. */
+export async function endSessionsOf(tx: WriteTx, person: number, keep = ''): Promise<void> {
+  await sqlOf(tx)
+    .updateTable('sessions')
+    .set({ revoked_at: tx.now })
+    .where('account', '=', tx.account)
+    .where('person', '=', person)
+    .where('id', '<>', keep)
+    .where('revoked_at', 'is', null)
+    .execute()
+}
+
 /**
  * Refuses where the caller's session has ended, or its person's role has changed, since the request came in. Asked in the
  * transaction of a decision, so that a session which is being ended decides nothing more (gate, ways 17 and 23).

@@ -41,7 +41,7 @@ export const CONTENT_TABLES = {
     account: record<number>(),
     id: record<number>(),
     person: record<number>(),
-    /** Argon2id, in PHC form. */
+    /** Argon2id, in PHC form; empty once it is replaced. */
     hash: record<string>(),
     replaced_at: lifecycle<number | null>(),
     created_at: record<number>(),
