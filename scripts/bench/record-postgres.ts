@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import pg from 'pg'
+import { NAME_BATCH } from '../../src/store/lane.ts'
 import { recipeOf, type Texts } from './recipe.ts'
 import type { Recorded } from './record.ts'
 import { recordCreates, type Where } from './store.ts'
@@ -20,7 +21,7 @@ export interface PlainCreate {
 
 /**
  * Records two creations and opens a pool of its own as the same role. A plain transaction: what a session has to say of
- * itself in one text with BEGIN, the account's lock, the statements, COMMIT; no savepoint.
+ * itself in one text with BEGIN, the account's lock, the statements, COMMIT; no savepoint, and no name for what it is part of.
  */
 export async function openPlain(where: Where, connections: number): Promise<PlainCreate> {
   let log: Heard[] = []
@@ -33,7 +34,8 @@ export async function openPlain(where: Where, connections: number): Promise<Plai
   const [first] = calls
   const heard = first.statements as Heard[]
   const named = new Map(heard.map(({ sql, name }) => [sql, name]))
-  const statements = (each: readonly Recorded[]) => each.filter((one) => !(one as Heard).script)
+  const statements = (each: readonly Recorded[]) =>
+    each.filter((one) => !(one as Heard).script && one.sql !== NAME_BATCH)
   const recipe = recipeOf(
     { ...calls[0], statements: statements(calls[0].statements) },
     { ...calls[1], statements: statements(calls[1].statements) },
