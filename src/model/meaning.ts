@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 
 /** What a sign-off is bound to (gate G5): everything whose change would make it a sign-off of something else. */
 export interface Meaning {
@@ -31,5 +31,5 @@ export function hashMeaning(meaning: Meaning): string {
     meaning.artifacts.map((each) => [each.id, each.title, each.kind, each.url, each.sha256]),
     meaning.children.map((child) => [child.id, child.content_version, child.closed]),
   ]
-  return createHash('sha256').update(JSON.stringify(canonical)).digest('hex')
+  return hash('sha256', JSON.stringify(canonical), 'hex')
 }
