@@ -40,6 +40,8 @@ export interface HttpWorld {
   /** Whoever sends these headers. */
   client(headers: Record<string, string>): Client
   nobody: Client
+  /** How a browser asks that has opened Done as localhost; there is no passkey for a bare address. */
+  named: Record<'host' | 'origin' | 'sec-fetch-site', string>
   /** With an agent's token. */
   agent(token: string): Client
   /** Sends a form as a browser does in which nobody is signed in. */
@@ -84,9 +86,12 @@ export async function newHttpWorld(given?: World): Promise<HttpWorld> {
     return client({ ...page, cookie })
   }
 
+  const name = `localhost:${server.port}`
+
   return {
     world,
     server,
+    named: { host: name, origin: `http://${name}`, 'sec-fetch-site': 'same-origin' },
     host,
     origin,
     client,

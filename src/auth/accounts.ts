@@ -1,4 +1,5 @@
-import { conflict, invalid, notFound } from '../model/error.ts'
+import { conflict, notFound } from '../model/error.ts'
+import { checkName } from '../model/name.ts'
 import { fold } from '../model/suggest.ts'
 import { DEFAULT_LEASE_MS } from '../model/task.ts'
 import { allAccounts, createAccount, isAccount } from '../store/account.ts'
@@ -21,10 +22,8 @@ export async function addAccount(
   store: Store,
   fields: { name: string; owner: string; zone: string },
 ): Promise<number> {
-  const { name, owner, zone } = fields
-  for (const text of [name, owner])
-    if (!/^[^\p{C}\p{Zl}\p{Zp}]{1,60}$/u.test(text.trim()) || text !== text.trim())
-      throw invalid(`"${text}" is no name: give one line of 1 to 60 characters.`)
+  const [name, owner] = [checkName(fields.name), checkName(fields.owner)]
+  const { zone } = fields
   const there = await accountsOf(store)
   const twin = there.find((each) => fold(each.name) === fold(name))
   if (twin) throw conflict(`Account ${twin.id} is called "${twin.name}".`, { next: 'Give another name.' })

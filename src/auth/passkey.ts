@@ -2,11 +2,12 @@ import { randomBytes } from 'node:crypto'
 import type { AuthenticationResponseJSON, RegistrationResponseJSON } from '@simplewebauthn/server'
 import type { PersonActor } from '../model/actor.ts'
 import { conflict, invalid } from '../model/error.ts'
+import { checkName } from '../model/name.ts'
 import { requireFreshSession } from '../store/approval.ts'
 import { addPasskey, countUse, endPasskey, passkeyByCredential, passkeysOf } from '../store/passkey.ts'
-import { requireLiveSession } from '../store/session.ts'
 import type { Row } from '../store/tables.ts'
 import { systemActor } from '../tools/access.ts'
+import { writeFresh } from './fresh.ts'
 import { limitOf } from './rate.ts'
 import type { Keeper } from './second-factor.ts'
 import { type Begun, beginSession } from './sign-in.ts'
@@ -133,8 +134,7 @@ export async function keepPasskey(
 ): Promise<void> {
   const { verifyRegistrationResponse } = await webauthn()
   const site = needName(origin)
-  const name = label.trim() || 'Passkey'
-  if (!/^[^\p{C}\p{Zl}\p{Zp}]{1,60}$/u.test(name)) throw invalid('A name is one line of 1 to 60 characters.')
+  const name = checkName(label || 'Passkey')
   const made = await verifyRegistrationResponse({
     response: answerIn<RegistrationResponseJSON>(text),
     expectedChallenge: (challenge) => takeChallenge(keeper, challenge, purposeOf(actor)),
@@ -143,9 +143,7 @@ export async function keepPasskey(
   }).catch(() => undefined)
   if (!made?.verified) throw notFitting()
   const { id, publicKey, counter } = made.registrationInfo.credential
-  await keeper.store.write(actor, 'add_passkey', async (tx) => {
-    requireFreshSession(tx)
-    await requireLiveSession(tx)
+  await writeFresh(keeper.store, actor, 'add_passkey', async (tx) => {
     await addPasskey(tx, {
       person: Number(actor.id.slice(1)),
       credential: id,
@@ -167,9 +165,7 @@ export function ownPasskeys(
 
 /** Takes a passkey from a person: nobody signs in by it any more. */
 export async function removePasskey({ store }: Keeper, actor: PersonActor, id: number): Promise<void> {
-  await store.write(actor, 'remove_passkey', async (tx) => {
-    requireFreshSession(tx)
-    await requireLiveSession(tx)
+  await writeFresh(store, actor, 'remove_passkey', async (tx) => {
     await endPasskey(tx, Number(actor.id.slice(1)), id)
   })
 }

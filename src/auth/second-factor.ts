@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { PersonActor } from '../model/actor.ts'
 import { type AppError, conflict, invalid } from '../model/error.ts'
-import { requireFreshSession } from '../store/approval.ts'
 import {
   authenticatorOf,
   beginAuthenticator,
@@ -12,10 +11,10 @@ import {
   useRecoveryCode,
   useStep,
 } from '../store/second-factor.ts'
-import { requireLiveSession } from '../store/session.ts'
 import type { Store } from '../store/store.ts'
 import { systemActor } from '../tools/access.ts'
 import type { Envelope } from './envelope.ts'
+import { writeFresh } from './fresh.ts'
 import { hashSecret } from './secret.ts'
 
 /** What second factors are kept in. */
@@ -51,9 +50,7 @@ export async function beginCodes({ store, secrets }: Keeper, actor: PersonActor)
   const app = await authenticator(undefined, actor.name)
   const letters = app.secret.base32
   const closed = secrets.close(letters, what({ account: actor.account, person }))
-  await store.write(actor, 'begin_codes', async (tx) => {
-    requireFreshSession(tx)
-    await requireLiveSession(tx)
+  await writeFresh(store, actor, 'begin_codes', async (tx) => {
     await beginAuthenticator(tx, person, closed)
   })
   return { address: app.toString(), letters }
@@ -85,9 +82,7 @@ export async function confirmCodes(
     return { address: app.toString(), letters: begun.letters }
   }
   const codes = newRecoveryCodes()
-  await store.write(actor, 'confirm_codes', async (tx) => {
-    requireFreshSession(tx)
-    await requireLiveSession(tx)
+  await writeFresh(store, actor, 'confirm_codes', async (tx) => {
     await confirmAuthenticator(tx, person, begun.id)
     await useStep(tx, begun.id, step)
     await replaceRecoveryCodes(tx, person, codes.map(hashOfCode))
@@ -104,9 +99,7 @@ export function wrongCode(): AppError {
 
 /** Takes one-time codes and recovery codes from a person. */
 export async function endCodes({ store }: Keeper, actor: PersonActor): Promise<void> {
-  await store.write(actor, 'end_codes', async (tx) => {
-    requireFreshSession(tx)
-    await requireLiveSession(tx)
+  await writeFresh(store, actor, 'end_codes', async (tx) => {
     await endAuthenticator(tx, numberOf(actor))
   })
 }
@@ -115,9 +108,7 @@ export async function endCodes({ store }: Keeper, actor: PersonActor): Promise<v
 export async function renewRecoveryCodes({ store }: Keeper, actor: PersonActor): Promise<string[]> {
   const person = numberOf(actor)
   const codes = newRecoveryCodes()
-  await store.write(actor, 'renew_recovery_codes', async (tx) => {
-    requireFreshSession(tx)
-    await requireLiveSession(tx)
+  await writeFresh(store, actor, 'renew_recovery_codes', async (tx) => {
     if (!(await authenticatorOf(tx, person, 'in use')))
       throw conflict('You sign in without one-time codes.', { next: 'Set them up first.' })
     await replaceRecoveryCodes(tx, person, codes.map(hashOfCode))

@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import type { PersonActor, SessionBegin } from '../model/actor.ts'
-import { invalid } from '../model/error.ts'
+import { checkName } from '../model/name.ts'
 import { fold } from '../model/suggest.ts'
-import { requireFreshSession } from '../store/approval.ts'
 import { createSession, createSignInLink, endSession } from '../store/credential.ts'
 import { invitationByHash, loginKeyOf, useInvitation } from '../store/member.ts'
 import { passwordOf, peopleByLogin, putPassword } from '../store/password.ts'
-import { endSessionsOf, requireLiveSession } from '../store/session.ts'
+import { endSessionsOf } from '../store/session.ts'
 import type { Store } from '../store/store.ts'
 import { systemActor } from '../tools/access.ts'
+import { writeFresh } from './fresh.ts'
 import { checkPassword, hashPassword, isPassword } from './password.ts'
 import { type Keeper, takeCode, wantsCode } from './second-factor.ts'
 import { hashSecret, newSecret } from './secret.ts'
@@ -132,9 +132,7 @@ export async function setPassword(
   checkPassword(password, [login.split('@')[0]!, actor.name])
   const hash = await hashPassword(password)
   const person = Number(actor.id.slice(1))
-  await store.write(actor, 'set_password', async (tx) => {
-    requireFreshSession(tx)
-    await requireLiveSession(tx)
+  await writeFresh(store, actor, 'set_password', async (tx) => {
     await putPassword(tx, person, login, hash)
     await endSessionsOf(tx, person, actor.session.id)
   })
@@ -154,8 +152,7 @@ export async function join(
   const invitation = await invitationOf(store, secret)
   if (!invitation) return undefined
   const { login, password } = fields
-  const name = fields.name.trim()
-  if (!/^[^\p{C}\p{Zl}\p{Zp}]{1,60}$/u.test(name)) throw invalid('A name is one line of 1 to 60 characters.')
+  const name = checkName(fields.name)
   loginKeyOf(login)
   checkPassword(password, [login.split('@')[0]!, name])
   const hash = await hashPassword(password)

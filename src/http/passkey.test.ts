@@ -1,19 +1,17 @@
+import { Secret, TOTP } from 'otpauth'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type Device, newDevice } from '../../test/device.ts'
 import { type Client, type HttpWorld, newHttpWorld } from '../../test/http.ts'
 
 let door: HttpWorld
-/** Somebody who has opened Done as localhost; there is no passkey for a bare address. */
 let nobody: Client
 let ana: Client
 let device: Device
 beforeEach(async () => {
   door = await newHttpWorld()
-  const host = `localhost:${door.server.port}`
-  const headers = { host, origin: `http://${host}`, 'sec-fetch-site': 'same-origin' }
-  nobody = door.client(headers)
-  ana = door.client({ ...headers, cookie: (await door.browser()).headers.cookie! })
-  device = newDevice(headers.origin)
+  nobody = door.client(door.named)
+  ana = door.client({ ...door.named, cookie: (await door.browser()).headers.cookie! })
+  device = newDevice(door.named.origin)
 })
 afterEach(() => door.close())
 
@@ -37,6 +35,14 @@ const entered = ({ headers }: Awaited<ReturnType<Client['get']>>): Client =>
 
 describe('a passkey', () => {
   it('opens Done by itself, also where one-time codes are asked for, and proves again who sits there', async () => {
+    const login = { login: 'ana@example.org', password: 'gravel lantern otter dune' }
+    await ana.form('/account/password', login)
+    const letters = /<code>([A-Z2-7 ]{39})</.exec((await ana.form('/account/codes', {})).text)![1]!
+    const app = new TOTP({ secret: Secret.fromBase32(letters.replaceAll(' ', '')) })
+    await ana.form('/account/codes/confirm', {
+      code: app.generate({ timestamp: door.world.done.store.now() }),
+    })
+    expect((await nobody.form('/sign-in', login)).headers['set-cookie']).toBeUndefined()
     await make()
     expect((await ana.get('/account')).text).toContain('Laptop')
     const answer = await show()

@@ -16,10 +16,8 @@ let device: Device
 /** Ana has a passkey, and two tasks of the agent's wait for her. */
 beforeEach(async () => {
   door = await newHttpWorld()
-  const host = `localhost:${door.server.port}`
-  const headers = { host, origin: `http://${host}`, 'sec-fetch-site': 'same-origin' }
-  ana = door.client({ ...headers, cookie: (await door.browser()).headers.cookie! })
-  device = newDevice(headers.origin)
+  ana = door.client({ ...door.named, cookie: (await door.browser()).headers.cookie! })
+  device = newDevice(door.named.origin)
   const asked = (await ana.post('/account/passkeys/ask')).json
   await ana.form('/account/passkeys', { response: device.create(asked), label: 'Laptop' })
   const { scout } = door.world
