@@ -3,13 +3,13 @@ import { defineConfig } from 'vitest/config'
 /** What stands on the store; the rest of the tests would say nothing else on another engine. */
 const ON_EVERY_ENGINE = [
   'src/{store,tools,people,auth,jobs,events}/**/*.test.ts',
-  'src/http/{rest,events,gate,sign-in,sign-off-page,members,second-factor,passkey,signed-sign-off}.test.ts',
+  'src/http/{rest,events,gate,sign-in,sign-off-page,members,second-factor,passkey,signed-sign-off,oauth,oauth-misuse}.test.ts',
   'src/mcp/{streams,http,sign-off}.test.ts',
   'test/{accounts,every-tool,gate,gate-model,gate-race,narrowed,processes,race,examples,streams,restarts}.test.ts',
 ]
 
-/** Files that put something in the place of a module. */
-const ALONE = ['src/connectors/folder-wall.test.ts']
+/** Files that put something in the place of a module, or count what their process does. */
+const ALONE = ['src/connectors/folder-wall.test.ts', 'src/outbound/*.test.ts']
 
 /** No server, although the set-up of the suites on PostgreSQL has named one. */
 const EMBEDDED = { DONE_TEST_SERVER: '' }

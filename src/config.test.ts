@@ -27,6 +27,19 @@ describe('the settings', () => {
       expect(() => readConfig({}, { ...env, DONE_DATABASE_ROLES: wrong })).toThrow(/DONE_DATABASE_ROLES/)
   })
 
+  it('say what Done may connect to besides the public internet, and nothing by default', () => {
+    expect(readConfig({}, {}).allowOutbound).toEqual([])
+    const env = { DONE_ALLOW_OUTBOUND: 'hooks.lan:8443, 10.0.0.0/8' }
+    expect(readConfig({}, env).allowOutbound).toEqual([
+      { host: 'hooks.lan', port: 8443 },
+      { network: '10.0.0.0/8' },
+    ])
+    expect(readConfig({ 'allow-outbound': '*.lan' }, env).allowOutbound).toEqual([{ host: '*.lan' }])
+    expect(() => readConfig({}, { DONE_ALLOW_OUTBOUND: 'https://hooks.lan' })).toThrow(
+      /"https:\/\/hooks\.lan" is neither.*DONE_ALLOW_OUTBOUND/,
+    )
+  })
+
   it.each(['127.0.0.1', '127.1.2.3', '::1', 'localhost'])(
     'need no site where only this machine reaches %s',
     (host) => {

@@ -1,5 +1,6 @@
 import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { type Allowed, readAllowed } from './outbound/allow.ts'
 
 /** Every setting of the server: where it comes from, what it defaults to, what it means. */
 export interface Config {
@@ -19,6 +20,8 @@ export interface Config {
   site: string
   /** `DONE_TRUSTED_PROXIES`: addresses and networks whose word on where a request comes from is taken. */
   trustedProxies: readonly string[]
+  /** `--allow-outbound`, `DONE_ALLOW_OUTBOUND`: what Done may connect to although it is not public, or not https on port 443. */
+  allowOutbound: readonly Allowed[]
   /** `DONE_OWNER`: the name of the person that the first start makes the owner. */
   owner: string
   /**
@@ -28,9 +31,9 @@ export interface Config {
   zone(): string
 }
 
-type Flags = Partial<Record<'data' | 'port' | 'host' | 'site', string>>
+type Flags = Partial<Record<'data' | 'port' | 'host' | 'site' | 'allow-outbound', string>>
 
-/** Settings from flags, then the environment, then defaults. Throws on a port that is none, and on an open host without a site. */
+/** Settings from flags, then the environment, then defaults. Throws on what can’t be, such as a port that is none. */
 export function readConfig(flags: Flags, env: NodeJS.ProcessEnv): Config {
   const port = Number(flags.port ?? env.DONE_PORT ?? 4747)
   if (!Number.isInteger(port) || port < 0 || port > 65_535) {
@@ -79,6 +82,7 @@ export function readConfig(flags: Flags, env: NodeJS.ProcessEnv): Config {
     host,
     site: address,
     trustedProxies: env.DONE_TRUSTED_PROXIES?.split(',').map((each) => each.trim()) ?? [],
+    allowOutbound: readAllowed(flags['allow-outbound'] ?? env.DONE_ALLOW_OUTBOUND ?? ''),
     owner: env.DONE_OWNER ?? 'Owner',
     zone: () => env.DONE_ZONE ?? Intl.DateTimeFormat().resolvedOptions().timeZone,
   }

@@ -3,6 +3,7 @@ export function usage(): string {
   return `donectl — one task list that people and AI agents share
 
   donectl serve [--data DIR] [--port N] [--host ADDRESS] [--site URL]
+          [--allow-outbound HOST[:PORT],NETWORK,…]
       Start the server: web pages, REST and MCP over HTTP.
   donectl mcp [--data DIR] [--tools PRESET[,PRESET]]
       Speak MCP on stdin and stdout. Needs no running server and works beside one.
