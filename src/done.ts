@@ -3,7 +3,7 @@ import { realpathSync } from 'node:fs'
 import { relative, resolve, sep } from 'node:path'
 import { sealKey } from './auth/console.ts'
 import { type CredentialUse, credentialUse } from './auth/credential-use.ts'
-import { type Envelope, envelopeUnder } from './auth/envelope.ts'
+import { type Envelope, envelopeUnder, keyFor } from './auth/envelope.ts'
 import { folderConnector } from './connectors/folder.ts'
 import { AppError, invalid } from './model/error.ts'
 import type { Outside } from './model/outside.ts'
@@ -21,6 +21,8 @@ export interface Done {
   outside: Outside
   /** In which secrets are kept that have to be read again. */
   secrets: Envelope
+  /** Signs the cookies of the authorization server. */
+  cookieKey: string
   /** Answers reads that wait for something to happen with what there is: the process is about to end. */
   stopWaiting(): void
   close(): Promise<void>
@@ -60,13 +62,15 @@ export async function openDone(options: DoneOptions): Promise<Done> {
   const outside = outsideOf(options.dataDir)
   const ending = new AbortController()
   const call = callWith({ store, outside, access, ending: ending.signal })
+  const key = sealKey(options.dataDir, options.sealKey, false)
   return {
     store,
     call,
     access,
     credentialUse: uses,
     outside,
-    secrets: envelopeUnder(sealKey(options.dataDir, options.sealKey, false)),
+    secrets: envelopeUnder(key),
+    cookieKey: keyFor('cookies', key).toString('base64url'),
     stopWaiting: () => ending.abort(),
     async close() {
       await access.flush()

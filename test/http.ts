@@ -1,8 +1,10 @@
 import { type IncomingHttpHeaders, request } from 'node:http'
 import { issueSignInLink, LINK_MS } from '../src/auth/console.ts'
 import { hashSecret, newSecret } from '../src/auth/secret.ts'
-import { type HttpServer, serveHttp } from '../src/http/server.ts'
+import { openDoors } from '../src/doors.ts'
+import type { HttpServer } from '../src/http/server.ts'
 import type { Role } from '../src/model/actor.ts'
+import type { Outbound } from '../src/outbound/client.ts'
 import { createPerson } from '../src/store/account.ts'
 import { createSignInLink } from '../src/store/credential.ts'
 import { newWorld, type World } from './world.ts'
@@ -53,12 +55,22 @@ export interface HttpWorld {
   close(): Promise<void>
 }
 
-/** @param given a world to put the server before; a new one by default */
-export async function newHttpWorld(given?: World): Promise<HttpWorld> {
+/**
+ * @param given a world to put the server before; a new one by default
+ * @param ask how the server asks others
+ */
+export async function newHttpWorld(given?: World, ask?: Outbound): Promise<HttpWorld> {
   const world = given ?? (await newWorld())
-  const server = await serveHttp({
+  const server = await openDoors({
     done: world.done,
-    config: { host: '127.0.0.1', port: 0, site: 'http://127.0.0.1:0', trustedProxies: ['127.0.0.1'] },
+    config: {
+      host: '127.0.0.1',
+      port: 0,
+      site: 'http://127.0.0.1:0',
+      trustedProxies: ['127.0.0.1'],
+      allowOutbound: [],
+    },
+    ...(ask ? { ask } : {}),
   })
   const host = `127.0.0.1:${server.port}`
   const origin = `http://${host}`

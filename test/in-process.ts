@@ -16,6 +16,7 @@ export async function mcpCaller(world: World, token: string) {
     allowedHosts: ['127.0.0.1'],
     allowedOrigins: ['127.0.0.1'],
     site: () => 'http://127.0.0.1:4747',
+    metadata: () => 'http://127.0.0.1:4747/.well-known/oauth-protected-resource/mcp',
   })
   const client = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode: 'auto' } })
   await client.connect(

@@ -36,6 +36,7 @@ export async function listen(world: Pick<World, 'done'>): Promise<Endpoint> {
     allowedHosts: ['127.0.0.1', 'localhost'],
     allowedOrigins: ['127.0.0.1', 'localhost'],
     site: () => 'http://127.0.0.1:4747',
+    metadata: () => 'http://127.0.0.1:4747/.well-known/oauth-protected-resource/mcp',
   })
   const server = createServer(mcp.listener)
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))

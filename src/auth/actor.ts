@@ -9,6 +9,7 @@ import {
 } from '../model/actor.ts'
 import { formatId } from '../model/id.ts'
 import { agentWithOwner, sessionByHash, tokenByHash } from '../store/credential.ts'
+import { accessTokenByHash } from '../store/grant.ts'
 import type { Store } from '../store/store.ts'
 import { systemActor } from '../tools/access.ts'
 import { remembered } from './remembered.ts'
@@ -35,6 +36,48 @@ export function actorOfToken(store: Store, token: string): Promise<AgentActor | 
     }
     return { actor: shared(actor), expires: row.expires_at }
   })
+}
+
+/**
+ * The agent behind an access token of OAuth, where it is good for `audience` (RFC 8707): the client has it for that resource
+ * and no other. Undefined where it never was, is over or for elsewhere, or its grant holds no longer. What its person may
+ * not do themselves it may not do either. Frozen, as by a token.
+ */
+async function actorOfAccessToken(
+  store: Store,
+  token: string,
+  isAudience: (resource: string) => boolean,
+): Promise<AgentActor | undefined> {
+  const hash = hashSecret(token)
+  const known = await remembered(store).accessTokens(hash, async () => {
+    const row = await store.read(nobody, 'auth', (tx) => accessTokenByHash(tx, hash))
+    if (!row) return undefined
+    const writes = [row.scopes, row.granted].every((each) => each?.split(' ').includes('write'))
+    const actor: GrantActor = {
+      ...agentActor(row),
+      scopes: writes ? scopesOf(row.role) : ['read'],
+      credential: `grant:${row.grant}`,
+      audience: row.audience ?? '',
+      ...(row.presets === null ? {} : { presets: JSON.parse(row.presets) as string[] }),
+      ...(row.projects === null ? {} : { projects: JSON.parse(row.projects) as number[] }),
+    }
+    return { actor: shared(actor), expires: Math.min(row.expires_at ?? 0, row.grant_expires_at) }
+  })
+  return known && isAudience(known.audience) ? known : undefined
+}
+
+/** The agent behind what a request brings as its bearer token: one of Done's own, or an access token that is good here. */
+export async function actorOfBearer(
+  store: Store,
+  token: string,
+  isAudience: (resource: string) => boolean,
+): Promise<AgentActor | undefined> {
+  return token.startsWith('done_') ? actorOfToken(store, token) : actorOfAccessToken(store, token, isAudience)
+}
+
+/** Whom an access token stands for, and the one resource it is good for. */
+export interface GrantActor extends AgentActor {
+  readonly audience: string
 }
 
 /**

@@ -1,12 +1,13 @@
 import type { Actor } from '../model/actor.ts'
+import { touchGrants } from '../store/grant.ts'
 import { touchSessions } from '../store/session.ts'
 import type { Store } from '../store/store.ts'
 import { touchTokens } from '../store/token.ts'
 import { systemActor } from '../tools/access.ts'
 
-/** When tokens and sessions were last used: kept in memory and written now and then, so that a read costs no commit. */
+/** When tokens, grants and sessions were last used: kept in memory and written now and then, so that a read costs no commit. */
 export interface CredentialUse {
-  /** Notes that a credential was used just now. Anything but a token or a session is passed over. */
+  /** Notes that a credential was used just now. Anything else is passed over. */
   saw(actor: Actor): void
   /** Writes what was noted since the last time. Throws where that fails, and keeps it for the next time. */
   flush(): Promise<void>
@@ -17,7 +18,7 @@ export function credentialUse(store: Store): CredentialUse {
 
   return {
     saw({ account, credential }) {
-      if (!/^(token|session):/.test(credential)) return
+      if (!/^(token|grant|session):/.test(credential)) return
       const uses = seen.get(account) ?? new Map<string, number>()
       uses.set(credential, store.now())
       seen.set(account, uses)
@@ -33,6 +34,10 @@ export function credentialUse(store: Store): CredentialUse {
           await touchTokens(
             tx,
             of('token').map(({ id, at }) => ({ token: Number(id), at })),
+          )
+          await touchGrants(
+            tx,
+            of('grant').map(({ id, at }) => ({ grant: Number(id), at })),
           )
           await touchSessions(
             tx,

@@ -15,9 +15,14 @@ export interface Envelope {
 const ALGORITHM = 'aes-256-gcm'
 const [IV, TAG] = [12, 16]
 
-/** Envelopes under a key that is made from the installation's: `key` itself only ever seals sign-offs. */
+/** A key of 32 bytes for one purpose, made from the installation's (RFC 5869): `key` itself only ever seals sign-offs. */
+export function keyFor(purpose: string, key: Buffer): Buffer {
+  return Buffer.from(hkdfSync('sha256', key, '', `done: ${purpose}, version 1`, 32))
+}
+
+/** Envelopes under a key that is made from the installation's. */
 export function envelopeUnder(key: Buffer): Envelope {
-  const master = Buffer.from(hkdfSync('sha256', key, '', 'done: secrets, version 1', 32))
+  const master = keyFor('secrets', key)
   return {
     close(text, about) {
       const own = randomBytes(32)

@@ -1,5 +1,6 @@
 import type { AgentActor, PersonActor } from '../model/actor.ts'
 import type { Store } from '../store/store.ts'
+import type { GrantActor } from './actor.ts'
 
 /** Whom a credential that is good stands for, and until when, in milliseconds since the epoch. */
 interface Known<A> {
@@ -13,9 +14,10 @@ interface Known<A> {
  */
 type Remember<A> = (hash: string, look: () => Promise<Known<A> | undefined>) => Promise<A | undefined>
 
-/** What a process remembers of one store's credentials; both kinds apart, so that no hash of one is found as the other. */
+/** What a process remembers of one store's credentials; the kinds apart, so that no hash of one is found as the other. */
 export interface Remembered {
   tokens: Remember<AgentActor>
+  accessTokens: Remember<GrantActor>
   sessions: Remember<PersonActor>
 }
 
@@ -25,7 +27,7 @@ const stores = new WeakMap<Store, Remembered>()
 export function remembered(store: Store): Remembered {
   let found = stores.get(store)
   if (!found) {
-    found = { tokens: memoryOf(store), sessions: memoryOf(store) }
+    found = { tokens: memoryOf(store), accessTokens: memoryOf(store), sessions: memoryOf(store) }
     stores.set(store, found)
   }
   return found

@@ -1,12 +1,10 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { actorOfToken } from '../auth/actor.ts'
 import { ensureAccount, issueSignInLink, LINK_MS } from '../auth/console.ts'
-import { type Config, isLoopback, readConfig } from '../config.ts'
+import { type Config, readConfig } from '../config.ts'
 import type { Done } from '../done.ts'
-import { serveHttp } from '../http/server.ts'
+import { openDoors } from '../doors.ts'
 import { startJobs } from '../jobs/poller.ts'
-import { mcpHttp } from '../mcp/http.ts'
 import { formatId } from '../model/id.ts'
 import { accountNumbers, reopenUnsigned, unsignedClosings } from '../store/verify.ts'
 import { systemActor } from '../tools/access.ts'
@@ -19,7 +17,7 @@ const LINK_FILE = 'sign-in-link.txt'
 
 /** `donectl serve`: web pages, REST, events and MCP over HTTP, until a signal ends it. */
 export async function run(args: string[]): Promise<undefined> {
-  const { flags } = readFlags(args, ['data', 'port', 'host', 'site'])
+  const { flags } = readFlags(args, ['data', 'port', 'host', 'site', 'allow-outbound'])
   const config = readConfig(flags, process.env)
   let site = config.site
   // With a database elsewhere the folder may not be there yet; the address and the sign-in link are left in it.
@@ -27,23 +25,7 @@ export async function run(args: string[]): Promise<undefined> {
   const done = await openHere(config, { site: () => site })
   const account = await ensureAccount(done.store, config)
   await mendClosings(done)
-  const own = new URL(site).hostname
-  const names = [
-    ...new Set([own, config.host, ...(isLoopback(config.host) ? ['localhost', '127.0.0.1', '[::1]'] : [])]),
-  ]
-  const mcp = mcpHttp({
-    call: done.call,
-    onEvents: done.store.onEvents,
-    authenticate: async (token) => {
-      const actor = await actorOfToken(done.store, token)
-      if (actor) done.credentialUse.saw(actor)
-      return actor
-    },
-    allowedHosts: names,
-    allowedOrigins: names,
-    site: () => site,
-  })
-  const server = await serveHttp({ done, config, mcp: mcp.listener })
+  const server = await openDoors({ done, config })
   if (!flags.site && !process.env.DONE_SITE) site = site.replace(/:\d+$/, `:${server.port}`)
   const jobs = startJobs(done)
   const takeAddressAway = leaveAddress(config.dataDir, site)
@@ -55,7 +37,6 @@ export async function run(args: string[]): Promise<undefined> {
   const stop = async () => {
     takeAddressAway()
     done.stopWaiting()
-    mcp.close()
     await server.close()
     await jobs.stop()
     await done.close()

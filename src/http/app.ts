@@ -2,14 +2,16 @@ import { type Context, Hono } from 'hono'
 import type { Done } from '../done.ts'
 import type { Bus } from '../events/bus.ts'
 import { AppError, internalFault } from '../model/error.ts'
+import type { Outbound } from '../outbound/client.ts'
 import { systemActor } from '../tools/access.ts'
 import type { Call } from '../tools/call.ts'
 import { VERSION } from '../version.ts'
-import { personOf, type SessionCookie } from './caller.ts'
+import { type Bearer, personOf, type SessionCookie } from './caller.ts'
 import type { ClientAddress } from './client-address.ts'
 import { docsPage } from './docs-page.ts'
 import { eventStream } from './events.ts'
 import { memberPages } from './member-pages.ts'
+import { oauth } from './oauth.ts'
 import { openapi } from './openapi.ts'
 import type { Origins } from './origin.ts'
 import { messagePage, sendPage } from './page.ts'
@@ -27,6 +29,9 @@ export interface AppDeps {
   people: Call
   bus: Bus
   cookie: SessionCookie
+  bearer: Bearer
+  /** Asks other servers, with address checks. */
+  outbound: Outbound
   /** Where a request comes from, also behind proxies. */
   clientAddress: ClientAddress
   /** Where people open Done; without a slash at the end. */
@@ -77,6 +82,7 @@ export function createApp(deps: AppDeps): Hono {
   signInPages(app, deps)
   memberPages(app, deps)
   secondFactorPages(app, deps)
+  oauth(app, deps)
   pages(app, deps)
   app.notFound((c) =>
     messagePage(c, { title: 'Not there', lines: ['Nothing stands at this address.'], status: 404 }),

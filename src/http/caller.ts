@@ -1,8 +1,9 @@
 import type { Context } from 'hono'
 import { deleteCookie, getCookie, setCookie } from 'hono/cookie'
-import { actorOfSession, actorOfToken } from '../auth/actor.ts'
+import { actorOfSession } from '../auth/actor.ts'
 import type { Done } from '../done.ts'
-import type { Actor, PersonActor } from '../model/actor.ts'
+import type { Actor, AgentActor, PersonActor } from '../model/actor.ts'
+import type { AppDeps } from './app.ts'
 
 /** Who a request comes from. `given` tells a bad credential from none. */
 export type Caller = { actor: Actor; secret: string } | { actor?: undefined; given: boolean }
@@ -11,11 +12,11 @@ export type Caller = { actor: Actor; secret: string } | { actor?: undefined; giv
  * The caller by the request's one credential (gate G3). A bearer token is an agent's and nothing else, the cookie is a
  * session and nothing else: a token in the cookie or a session in the header is nobody. With both, the token decides.
  */
-export async function callerOf(c: Context, done: Done, cookie: SessionCookie): Promise<Caller> {
+export async function callerOf(c: Context, { done, cookie, bearer }: AppDeps): Promise<Caller> {
   const authorization = c.req.header('authorization')
   if (authorization !== undefined) {
     const secret = /^Bearer +([\w.~+/-]+=*)$/i.exec(authorization)?.[1]
-    const actor = secret === undefined ? undefined : await actorOfToken(done.store, secret)
+    const actor = secret === undefined ? undefined : await bearer(secret)
     if (!actor) return { given: true }
     done.credentialUse.saw(actor)
     return { actor, secret: secret! }
@@ -39,10 +40,13 @@ export async function personOf(
 }
 
 /** Whether the credential behind a stream still holds. */
-export async function stillHolds(done: Done, actor: Actor, secret: string): Promise<boolean> {
-  const now = await (actor.kind === 'person' ? actorOfSession : actorOfToken)(done.store, secret)
+export async function stillHolds({ done, bearer }: AppDeps, actor: Actor, secret: string): Promise<boolean> {
+  const now = await (actor.kind === 'person' ? actorOfSession(done.store, secret) : bearer(secret))
   return now !== undefined
 }
+
+/** The agent behind a bearer token, where it is good for the whole of Done and not for its MCP endpoint alone. */
+export type Bearer = (secret: string) => Promise<AgentActor | undefined>
 
 /** The session's cookie: out of reach of scripts, sent to this site's own requests alone. */
 export interface SessionCookie {
@@ -61,4 +65,19 @@ export function sessionCookie(site: string): SessionCookie {
     set: (c, secret, seconds) => setCookie(c, name, secret, { ...attributes, maxAge: seconds }),
     clear: (c) => void deleteCookie(c, name, attributes),
   }
+}
+
+/** The cookie that says where somebody was going who had to sign in first. */
+const GOING = 'done_going'
+
+/** Notes the page to which this browser comes back once somebody has signed in. */
+export function comeBackTo(c: Context, path: string): void {
+  setCookie(c, GOING, path, { httpOnly: true, sameSite: 'Strict', path: '/', maxAge: 900 })
+}
+
+/** Where a browser was going, once; the first page otherwise. Only pages are named on which somebody may have been stopped. */
+export function whereGoing(c: Context): string {
+  const path = getCookie(c, GOING)
+  deleteCookie(c, GOING, { path: '/' })
+  return path !== undefined && /^\/connect\/[\w-]{1,80}$/.test(path) ? path : '/'
 }

@@ -29,8 +29,8 @@ export function eventStream(deps: AppDeps): (c: Context) => Promise<Response> {
   const { done } = deps
 
   return async (c) => {
-    const caller = await callerOf(c, done, deps.cookie)
-    if (!caller.actor) return sendUnauthorized(c, caller.given)
+    const caller = await callerOf(c, deps)
+    if (!caller.actor) return sendUnauthorized(c, deps, caller.given)
     const { actor, secret } = caller
     mayListen(actor)
     const newest = await newestEvent(done.store, actor)
@@ -158,7 +158,7 @@ async function streamOf(
     while (!over) {
       if (Date.now() - askedAt >= RECHECK_MS) {
         askedAt = Date.now()
-        if (!(await stillHolds(deps.done, actor, secret))) break
+        if (!(await stillHolds(deps, actor, secret))) break
       }
       const events = await next()
       const text = events.map(frame).join('') || (Date.now() - spokeAt > KEEP_ALIVE_MS ? ': here\n\n' : '')

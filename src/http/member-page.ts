@@ -22,10 +22,11 @@ export function accountPage(about: {
   sessions: readonly Session[]
   codes: { on: boolean; left: number }
   passkeys: Html
+  hosts: Html
   wrong?: string
   saved?: boolean
 }): Html {
-  const { who, login, sessions, codes, passkeys, wrong, saved } = about
+  const { who, login, sessions, codes, passkeys, hosts, wrong, saved } = about
   const at = momentIn(who.zone)
   const line = (each: Session) =>
     html`<li><span class="ttl">${each.this ? 'This browser' : 'Another browser'}</span>${each.this ? html`<span class="chip">now</span>` : html`<form method="post" action="/account/sessions/${each.id}/end"><button>End</button></form>`}<span class="f">Signed in by ${beganWords(each.began)}, ${at(each.signed_in_at)}; until ${at(each.expires_at)}</span></li>`
@@ -35,6 +36,7 @@ ${saved && html`<div class="note ok"><p>From now on you sign in with this. Your 
 <form method="post" action="/account/password">${field('login', 'Name to sign in with, such as your address of mail', 'username', login ?? '')}${passwordField('new-password')}<div class="bar"><button class="pri">Save</button><p class="why">Needs a sign-in within the last 15 minutes. Ends your other sessions.</p></div></form>
 ${login !== undefined && codesSection(codes)}
 ${passkeys}
+${hosts}
 <h2>Where you are signed in</h2><ul class="list plain">${sessions.map(line)}</ul>`
 }
 

@@ -4,6 +4,7 @@ import { codesOf } from '../auth/second-factor.ts'
 import { setPassword, signsInAs } from '../auth/sign-in.ts'
 import { AppError } from '../model/error.ts'
 import type { AppDeps } from './app.ts'
+import { type Grant, grantsSection } from './consent-page.ts'
 import { deskOf, fieldsOf } from './desk.ts'
 import { accountPage, type Invitation, type Member, membersPage, type Session } from './member-page.ts'
 import { messagePage, momentIn, sendPage } from './page.ts'
@@ -30,7 +31,9 @@ export function memberPages(app: Hono, deps: AppDeps): void {
         bare: nameFor(origin) === undefined,
         local,
       })
-      const body = accountPage({ who, sessions: own, login, codes, passkeys, ...rest })
+      const { grants } = await people(who, 'list_grants', {})
+      const hosts = grantsSection(grants as Grant[], momentIn(who.zone))
+      const body = accountPage({ who, sessions: own, login, codes, passkeys, hosts, ...rest })
       return sendPage(c, { title: 'Your account', body, person: who, status, script: '/passkey.js' })
     })
 

@@ -16,7 +16,7 @@ const POLICY = [
 ].join('; ')
 
 /** What every page of markup is sent with. It leaves no memory of itself on the way. */
-const PAGE_HEADERS = {
+export const PAGE_HEADERS = {
   'content-type': 'text/html; charset=utf-8',
   'x-frame-options': 'DENY',
   'cross-origin-opener-policy': 'same-origin',
@@ -24,6 +24,7 @@ const PAGE_HEADERS = {
   // Nothing leaves to another origin either way. The second, which browsers that know it take, lets our own forms carry
   // their origin: under the first alone it reads "null", and over plain HTTP on a network no other sign would be left.
   'referrer-policy': 'no-referrer, same-origin',
+  'content-security-policy': POLICY,
 } as const
 
 /** A whole page. */
@@ -35,14 +36,39 @@ export interface Page {
   status?: number
   /** Address of a script of ours that the page needs. */
   script?: '/passkey.js'
+  /** Address of a page of ours on which it goes on by itself. */
+  goesOnTo?: string
+  /** Address of another site to which the answer to a form of the page leads. */
+  leadsTo?: string
 }
 
 /** Sends a page. Works without script, in light and dark, on paper. */
-export function sendPage(c: Context, { title, body, person, status = 200, script }: Page): Response {
-  const page = html`<!doctype html><html lang="en"><head><meta charset="utf-8"><title>${title} · Done</title><meta name="viewport" content="width=device-width, initial-scale=1"><link rel="icon" href="/icon.svg" type="image/svg+xml"><style>${own(STYLE)}</style>${script && html`<script src="${script}" defer></script>`}</head><body><header class="top"><a class="brand" href="/">${LOGO}Done</a><nav aria-label="Pages"><a href="/sign-off">Sign-offs</a><a href="/members">Members</a><a href="/api/docs">Tools</a></nav>${person && signedIn(person)}</header><main>${body}</main></body></html>`
+export function sendPage(c: Context, page: Page): Response {
+  return c.body(pageOf(page), (page.status ?? 200) as 200, {
+    ...PAGE_HEADERS,
+    'content-security-policy': policyOf(page),
+  })
+}
+
+/** The markup of a page. */
+export function pageOf({ title, body, person, script, goesOnTo }: Page): string {
+  return html`<!doctype html><html lang="en"><head><meta charset="utf-8"><title>${title} · Done</title><meta name="viewport" content="width=device-width, initial-scale=1">${goesOnTo && html`<meta http-equiv="refresh" content="0; url=${goesOnTo}">`}<link rel="icon" href="/icon.svg" type="image/svg+xml"><style>${own(STYLE)}</style>${script && html`<script src="${script}" defer></script>`}</head><body><header class="top"><a class="brand" href="/">${LOGO}Done</a><nav aria-label="Pages"><a href="/sign-off">Sign-offs</a><a href="/members">Members</a><a href="/api/docs">Tools</a></nav>${person && signedIn(person)}</header><main>${body}</main></body></html>`
+    .markup
+}
+
+function policyOf({ script, leadsTo }: Page): string {
   // A file of ours, and what it asks us; of what stands in the page itself nothing is ever run.
   const policy = script ? `${POLICY}; script-src 'self'; connect-src 'self'` : POLICY
-  return c.body(page.markup, status as 200, { ...PAGE_HEADERS, 'content-security-policy': policy })
+  // Browsers hold the redirect that follows on a form to the same rule as the form (Content Security Policy, form-action).
+  return leadsTo === undefined
+    ? policy
+    : policy.replace(`form-action 'self'`, `form-action 'self' ${sourceOf(leadsTo)}`)
+}
+
+/** The origin of an address; of one that has none, its scheme. */
+function sourceOf(address: string): string {
+  const { origin, protocol } = new URL(address)
+  return origin === 'null' ? protocol : origin
 }
 
 function signedIn(person: PersonActor): Html {
@@ -57,6 +83,7 @@ export function messagePage(
     lines: readonly (string | Html)[]
     status: number
     person?: PersonActor | undefined
+    goesOnTo?: string
   },
 ): Response {
   const body = html`<h1>${page.title}</h1>${page.lines.map((line) => html`<div class="lead">${line}</div>`)}`

@@ -1,5 +1,7 @@
 import type { Context } from 'hono'
 import { AppError, type ErrorCode, tellRefusal } from '../model/error.ts'
+import type { AppDeps } from './app.ts'
+import { metadataOf } from './resource-metadata.ts'
 
 /** The status of each code, here and nowhere else. */
 export const STATUS = {
@@ -28,8 +30,11 @@ export function sendProblem(
   return c.json({ error: tellRefusal(error) }, status as 400, headers)
 }
 
-/** RFC 6750, 3: without a credential the challenge names no error; one that is not good is `invalid_token`. */
-export function sendUnauthorized(c: Context, given: boolean): Response {
+/**
+ * RFC 6750, 3: without a credential the challenge names no error; one that is not good is `invalid_token`. Where one is to be
+ * had stands in the metadata (RFC 9728, 5.1).
+ */
+export function sendUnauthorized(c: Context, { origins }: AppDeps, given: boolean): Response {
   const message = given
     ? 'The credential is not good: it never was, has expired or was revoked.'
     : 'This needs a credential.'
@@ -37,6 +42,7 @@ export function sendUnauthorized(c: Context, given: boolean): Response {
     retry: false,
     next: 'Send "Authorization: Bearer" and a token. A person makes one at the console of the server: node dist/donectl.js token create --name NAME --scope write, with the same --data.',
   })
-  const challenge = given ? 'Bearer realm="Done", error="invalid_token"' : 'Bearer realm="Done"'
+  const metadata = metadataOf(origins().get(c.req.header('host')!.toLowerCase())!, '')
+  const challenge = `Bearer realm="Done", ${given ? 'error="invalid_token", ' : ''}scope="read write", resource_metadata="${metadata}"`
   return sendProblem(c, error, 401, { 'www-authenticate': challenge })
 }

@@ -173,7 +173,8 @@ describe('credentials', () => {
   it('are asked for, by name of the way to get one', async () => {
     const none = await door.nobody.get('/api/tasks/T1')
     expect(none.json.error).toMatchObject({ code: 'scope', retry: false })
-    expect([none.status, none.headers['www-authenticate']]).toEqual([401, 'Bearer realm="Done"'])
+    const where = `scope="read write", resource_metadata="${door.origin}/.well-known/oauth-protected-resource"`
+    expect([none.status, none.headers['www-authenticate']]).toEqual([401, `Bearer realm="Done", ${where}`])
     expect(none.json.error.next).toContain('donectl.js token create')
     for (const authorization of [
       'Bearer done_nonsense',
@@ -184,7 +185,7 @@ describe('credentials', () => {
       const bad = await door.nobody.send('GET', '/api/tasks/T1', { headers: { authorization } })
       expect([bad.status, bad.headers['www-authenticate']]).toEqual([
         401,
-        'Bearer realm="Done", error="invalid_token"',
+        `Bearer realm="Done", error="invalid_token", ${where}`,
       ])
     }
     expect((await door.nobody.get(`/api/tasks/T1?access_token=${door.world.scout.token}`)).status).toBe(401)

@@ -38,8 +38,8 @@ export function rest(deps: AppDeps): (c: Context) => Promise<Response> {
       )
     }
     if ('allow' in found) return methodRefused(c, found.allow)
-    const caller = await callerOf(c, deps.done, deps.cookie)
-    if (!caller.actor) return sendUnauthorized(c, caller.given)
+    const caller = await callerOf(c, deps)
+    if (!caller.actor) return sendUnauthorized(c, deps, caller.given)
     const { address, params } = found
     if (caller.actor.kind === 'person' && address.method !== 'GET') {
       await refuseForeign(c, deps, caller.actor, address.name)

@@ -1,6 +1,8 @@
 import { createServer, request } from 'node:http'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type HttpWorld, newHttpWorld } from '../../test/http.ts'
+import { openDoors } from '../doors.ts'
+import { outbound } from '../outbound/client.ts'
 import { refusalsSince } from '../store/access.ts'
 import { tokensOf } from '../store/token.ts'
 import { serveHttp } from './server.ts'
@@ -29,7 +31,9 @@ describe('the server', () => {
     await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve))
     const { port } = other.address() as { port: number }
     const config = { host: '127.0.0.1', port, site: `http://127.0.0.1:${port}`, trustedProxies: [] }
-    await expect(serveHttp({ done: door.world.done, config })).rejects.toThrow(/EADDRINUSE/)
+    await expect(
+      openDoors({ done: door.world.done, config: { ...config, allowOutbound: [] } }),
+    ).rejects.toThrow(/EADDRINUSE/)
     other.close()
   })
 
@@ -43,6 +47,8 @@ describe('the server', () => {
         seen.push(incoming.url)
         outgoing.end(`got ${incoming.method}`)
       },
+      bearer: async () => undefined,
+      outbound: outbound({ allow: [] }),
     })
     const ask = (path: string, host = `127.0.0.1:${server.port}`) =>
       new Promise<string>((resolve, reject) => {

@@ -3,9 +3,10 @@ import { getRequestListener } from '@hono/node-server'
 import type { Config } from '../config.ts'
 import type { Done } from '../done.ts'
 import { openBus } from '../events/bus.ts'
+import type { Outbound } from '../outbound/client.ts'
 import { peopleCall } from '../people/call.ts'
 import { createApp } from './app.ts'
-import { sessionCookie } from './caller.ts'
+import { type Bearer, sessionCookie } from './caller.ts'
 import { clientAddress } from './client-address.ts'
 import { type Origins, ownOrigins } from './origin.ts'
 
@@ -13,7 +14,9 @@ export interface HttpOptions {
   done: Done
   config: Pick<Config, 'host' | 'port' | 'site' | 'trustedProxies'>
   /** Answers the requests to `/mcp`, with checks of its own. */
-  mcp?: RequestListener
+  mcp: RequestListener
+  bearer: Bearer
+  outbound: Outbound
   /** Where faults of ours go; the standard error by default. */
   log?: (error: unknown) => void
 }
@@ -21,6 +24,10 @@ export interface HttpOptions {
 /** A server that listens. */
 export interface HttpServer {
   port: number
+  /** Where people open Done; without a slash at the end. */
+  site: string
+  /** The names under which it answers. */
+  origins(): Origins
   /** Ends streams, lets requests finish for a moment, and writes what was counted. The store stays open. */
   close(): Promise<void>
 }
@@ -33,7 +40,7 @@ const GRACE_MS = 3000
 
 /** Listens for people, programs and agents. Resolves when it does; rejects where the port is taken. */
 export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
-  const { done, config, mcp, log = (error) => console.error(error) } = options
+  const { done, config, mcp, bearer, outbound, log = (error) => console.error(error) } = options
   const closing = new AbortController()
   const bus = openBus(done.store)
   let port = config.port
@@ -49,6 +56,8 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
     people: peopleCall(done),
     bus,
     cookie: sessionCookie(config.site),
+    bearer,
+    outbound,
     clientAddress: clientAddress(config.trustedProxies),
     site,
     origins,
@@ -61,7 +70,7 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
     // A proxy keeps its connections, and would send on them until they are cut in the middle of a request.
     if (closing.signal.aborted) outgoing.shouldKeepAlive = false
     // Under another name than those of the server nothing is opened; the app says so.
-    const own = mcp && isMcp(incoming.url) && origins().has(incoming.headers.host?.toLowerCase() ?? '')
+    const own = isMcp(incoming.url) && origins().has(incoming.headers.host?.toLowerCase() ?? '')
     if (own) mcp(incoming, outgoing)
     else void others(incoming, outgoing)
   }, config)
@@ -90,6 +99,8 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
   }
   return {
     port,
+    site: site(),
+    origins,
     close() {
       closed ??= close()
       return closed

@@ -15,6 +15,8 @@ export interface GateOptions {
   authenticate: (token: string) => Promise<Actor | undefined>
   /** Where people open Done, named to whoever has no token. */
   site: () => string
+  /** Address of the metadata by which a client finds where to get a token (RFC 9728), for a value of the header Host. */
+  metadata: (host: string) => string
 }
 
 /** What is asked, whether it came as node:http has it or as the web does (endpoint.ts). */
@@ -71,7 +73,7 @@ export function gateOf(options: GateOptions): Gate {
     const actor = token === undefined ? undefined : await options.authenticate(token)
     // Only an agent's token opens this door: a person's session signs off, so it must never be a bearer's.
     if (token === undefined || actor?.kind !== 'agent')
-      return unauthorized(token !== undefined, options.site())
+      return unauthorized(token !== undefined, options, headers.get('host') ?? '')
 
     let presets: readonly string[] | undefined
     try {
@@ -134,22 +136,34 @@ export function json(text: string, status = 200, headers: Record<string, string>
   return { status, headers: { 'content-type': 'application/json', ...headers }, body: [text] }
 }
 
-/** RFC 6750, 3: without a token the challenge names no error; a token that is not good is `invalid_token`. */
-function unauthorized(given: boolean, site: string): Answer {
+/**
+ * RFC 6750, 3: without a token the challenge names no error; a token that is not good is `invalid_token`. It also says where
+ * one is to be had, and the scopes to ask for (MCP 2026-07-28, authorization).
+ */
+function unauthorized(given: boolean, { site, metadata }: GateOptions, host: string): Answer {
   const said = given
-    ? 'The token is not good: it never was, has expired or was revoked.'
+    ? 'The token is not good: it never was, is for another resource, has expired or was revoked.'
     : 'Send a token as "Authorization: Bearer …".'
-  const challenge = given
-    ? `Bearer realm="Done", error="invalid_token", error_description="${said}"`
-    : 'Bearer realm="Done"'
+  const error = given ? `error="invalid_token", error_description="${said}", ` : ''
   return rejected(
     401,
     said,
     {
-      next: `A person makes one at the console of the server of ${site}: node dist/donectl.js token create --name NAME --scope write, with the same --data.`,
+      next: `A host that knows OAuth asks its person by itself. Else a person makes a token at the console of the server of ${site()}: node dist/donectl.js token create --name NAME --scope write, with the same --data.`,
     },
-    { 'www-authenticate': challenge },
+    {
+      'www-authenticate': `Bearer realm="Done", ${error}scope="read write", resource_metadata="${metadata(host)}"`,
+    },
   )
+}
+
+/**
+ * The answer to a call for which a grant lacks a scope: the client asks its person for all that the call needs, and tries
+ * again (MCP 2026-07-28, authorization, step-up). `said` is why the guard refused it.
+ */
+export function insufficientScope(said: string, metadata: string): Answer {
+  const challenge = `Bearer realm="Done", error="insufficient_scope", scope="read write", resource_metadata="${metadata}", error_description="${said.replace(/["\\]/g, "'")}"`
+  return rejected(403, said, undefined, { 'www-authenticate': challenge })
 }
 
 function bearer(header: string | null): string | undefined {

@@ -115,7 +115,9 @@ describe('the door', () => {
   it('asks for a token, and says when it is not good', async () => {
     const none = await endpoint.post({}, list)
     expect(none.status).toBe(401)
-    expect(none.headers.get('www-authenticate')).toBe('Bearer realm="Done"')
+    expect(none.headers.get('www-authenticate')).toBe(
+      'Bearer realm="Done", scope="read write", resource_metadata="http://127.0.0.1:4747/.well-known/oauth-protected-resource/mcp"',
+    )
     for (const bad of ['done_nobody', 'session_0123456789']) {
       const answer = await endpoint.post(as(bad), list)
       expect(answer.status).toBe(401)

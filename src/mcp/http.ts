@@ -1,7 +1,9 @@
 import { createMcpHandler } from '@modelcontextprotocol/server'
 import type { Actor } from '../model/actor.ts'
+import { AppError } from '../model/error.ts'
 import type { Call } from '../tools/call.ts'
 import { toolNamed } from '../tools/effects.ts'
+import { scopeOf } from '../tools/guard.ts'
 import type { Caller } from './answer.ts'
 import { keepWhole, type WholeArguments } from './arguments.ts'
 import { connectionOf } from './connection.ts'
@@ -9,7 +11,15 @@ import { callAnswer, headersAgree, isRegular, listAnswer } from './direct.ts'
 import { type Endpoint, endpointOf } from './endpoint.ts'
 import type { Fixed } from './fixed.ts'
 import { gzipBytes, plainBytes } from './fixed-bytes.ts'
-import { type Admitted, type Answer, type GateOptions, gateOf, json, kept } from './gate.ts'
+import {
+  type Admitted,
+  type Answer,
+  type GateOptions,
+  gateOf,
+  insufficientScope,
+  json,
+  kept,
+} from './gate.ts'
 import { type Listing, listingOf } from './listing.ts'
 import { type Door, serverFor } from './protocol.ts'
 import { type OnEvents, openStreams } from './streams.ts'
@@ -60,10 +70,31 @@ export function mcpHttp(options: McpHttpOptions): McpHttp {
 
   const endpoint = endpointOf({
     gate: gateOf(options),
-    direct: (admitted) => direct(admitted, options.call),
+    direct: async (admitted) => (await stepUp(admitted, options)) ?? direct(admitted, options.call),
     other: viaSdk,
   })
   return Object.assign(endpoint, { close: streams.close })
+}
+
+/**
+ * A call that a grant of OAuth may not make for want of a scope is refused by the guard, as for everybody, and then answered
+ * so that the client can ask for more. Undefined for any other.
+ */
+async function stepUp(
+  { asked, body, actor }: Admitted,
+  options: McpHttpOptions,
+): Promise<Answer | undefined> {
+  const { method, params } = (body ?? {}) as { method?: unknown; params?: { name?: unknown } }
+  const name = params?.name
+  if (!actor.credential.startsWith('grant:') || method !== 'tools/call' || typeof name !== 'string') return
+  if (!isTool(name) || actor.scopes.includes(scopeOf(name))) return
+  try {
+    await options.call(actor, name, {})
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error
+    return insufficientScope(error.message, options.metadata(asked.headers.get('host') ?? ''))
+  }
+  return
 }
 
 /** The answer to a regular request (direct.ts); undefined leaves it to the SDK. */

@@ -4,6 +4,7 @@ import { formatId } from '../model/id.ts'
 import { fold } from '../model/suggest.ts'
 import { parties } from '../store/actor.ts'
 import { agentById, agentNamed, createAgent, revokeTokensOf } from '../store/credential.ts'
+import { revokeGrantsOf } from '../store/grant.ts'
 import type { ReadTx } from '../store/handle.ts'
 import { askToStop, letContinue } from '../store/stop.ts'
 import type { Row } from '../store/tables.ts'
@@ -61,7 +62,7 @@ export const agentOperations = {
     'member',
     write({
       title: 'Revoke an agent',
-      does: 'From now on every token of the agent is refused, and its streams end. What it holds is free again when its lease lapses. For its owner and the account’s.',
+      does: 'From now on every token and grant of the agent is refused, and its streams end. What it holds is free again when its lease lapses. For its owner and the account’s.',
       toolset: 'runs',
       noun: 'agent',
       convergent: true,
@@ -72,10 +73,15 @@ export const agentOperations = {
       run: async (tx, { id }) => {
         const agent = await agentById(tx, id)
         requireOwner(tx, agent)
-        const revoked = await revokeTokensOf(tx, agent)
+        const tokens = await revokeTokensOf(tx, agent)
+        const grants = await revokeGrantsOf(tx, agent.id)
+        const revoked = [
+          ...tokens.map((token) => formatId('token', token)),
+          ...grants.map((grant) => formatId('grant', grant)),
+        ]
         return {
           ...view(agent),
-          revoked: revoked.map((token) => formatId('token', token)),
+          revoked,
           ...(revoked.length > 0 ? {} : { already: true }),
         }
       },

@@ -1,6 +1,7 @@
 import { agentOperations } from './agent.ts'
 import { approvalOperations } from './approval.ts'
 import { autoOkOperations } from './auto-ok.ts'
+import { grantOperations } from './grant.ts'
 import { memberOperations } from './member.ts'
 import { questionOperations } from './question.ts'
 import { sessionOperations } from './session.ts'
@@ -18,6 +19,7 @@ export const PEOPLE_CATALOG = {
   ...autoOkOperations,
   ...agentOperations,
   ...tokenOperations,
+  ...grantOperations,
   ...trashOperations,
   ...sourceOperations,
   ...sessionOperations,

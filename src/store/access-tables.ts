@@ -1,4 +1,4 @@
-import { type Defaulted, record } from './column.ts'
+import { type Defaulted, lifecycle, record } from './column.ts'
 
 /** Kept apart from the account's content; no answer about content reads from them (spec: effects). */
 export const ACCESS_TABLES = {
@@ -38,6 +38,29 @@ export const ACCESS_TABLES = {
     batch: record<number>(),
     at: record<number>(),
   },
+  /**
+   * What the authorization server keeps of its clients and of requests, codes and tokens under way (auth/oauth-adapter.ts).
+   * All of it ends by itself or can be had again.
+   */
+  oauth_artifacts: {
+    /** 0: a client is nobody's before its person has signed in. */
+    account: record<number>(),
+    kind: record<string>(),
+    /** Of what it is found by: a token, a code, a client's id. */
+    hash: record<string>(),
+    grant_account: record<number | null>(),
+    of_grant: record<number | null>(),
+    /** Of the other name by which some are found. */
+    other_hash: record<string | null>(),
+    /** Of an access token: what it is good for, and where. */
+    scopes: record<string | null>(),
+    audience: record<string | null>(),
+    /** The whole of it, encrypted (auth/envelope.ts). */
+    sealed: record<string>(),
+    used_at: lifecycle<number | null>(),
+    expires_at: record<number | null>(),
+  },
   session_use: { account: record<number>(), session: record<string>(), last_used_at: record<number>() },
+  grant_use: { account: record<number>(), of_grant: record<number>(), last_used_at: record<number>() },
   token_use: { account: record<number>(), token: record<number>(), last_used_at: record<number>() },
 } as const

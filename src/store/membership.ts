@@ -1,4 +1,5 @@
 import { revokeTokensOf } from './credential.ts'
+import { revokeGrantsOf } from './grant.ts'
 import { sqlOf, type WriteTx } from './handle.ts'
 import { memberChanged, refuseLastOwner } from './member.ts'
 import { endPasskeysOf } from './passkey.ts'
@@ -8,8 +9,8 @@ import { endSessionsOf } from './session.ts'
 import type { Row } from './tables.ts'
 
 /**
- * Ends a membership: its sessions, all by which its person signs in, and the tokens of its agents hold no longer. What it did,
- * and its agents, keep its name. Returns the tokens that were revoked.
+ * Ends a membership: its sessions, all by which its person signs in, and the tokens and grants of its agents hold no longer.
+ * What it did, and its agents, keep its name. Returns the tokens that were revoked.
  */
 export async function endMembership(tx: WriteTx, person: Row<'people'>): Promise<number[]> {
   if (person.role === 'owner') await refuseLastOwner(tx)
@@ -32,7 +33,10 @@ export async function endMembership(tx: WriteTx, person: Row<'people'>): Promise
     .orderBy('id')
     .execute()
   const revoked: number[] = []
-  for (const agent of agents) revoked.push(...(await revokeTokensOf(tx, agent)))
+  for (const agent of agents) {
+    revoked.push(...(await revokeTokensOf(tx, agent)))
+    await revokeGrantsOf(tx, agent.id)
+  }
   await memberChanged(tx, id, { name: person.name, change: 'left' })
   return revoked
 }

@@ -23,6 +23,8 @@ const OF_THE_INSTALLATION = new Set([
   'people',
   'agents',
   'tokens',
+  'grants',
+  'oauth_artifacts',
   'sessions',
   'session_use',
   'sign_in_links',

@@ -123,6 +123,26 @@ export const CONTENT_TABLES = {
     created_at: record<number>(),
     created_by: record<string>(),
   },
+  /** A person's word that a client may act as one of their agents (OAuth 2.1). */
+  grants: {
+    account: record<number>(),
+    id: record<number>(),
+    agent: record<number>(),
+    /** Who has consented. */
+    person: record<number>(),
+    /** The client's id: an address, or what registration gave it. */
+    client: record<string>(),
+    client_name: record<string>(),
+    /** Where the code was sent; empty where the client showed a code to a person. */
+    returns_to: record<string>(),
+    resource: record<string>(),
+    scopes: record<'read' | 'read write'>(),
+    presets: record<string | null>(),
+    projects: record<string | null>(),
+    expires_at: record<number>(),
+    revoked_at: lifecycle<number | null>(),
+    created_at: record<number>(),
+  },
   sign_in_links: {
     account: record<number>(),
     hash: record<string>(),

@@ -230,7 +230,7 @@ function effects(): Rule[] {
 }
 
 /** What decides who a credential is and what it may do (auth/actor.ts). */
-const JUDGED_BY = ['accounts', 'people', 'agents', 'tokens', 'sessions'] as const
+const JUDGED_BY = ['accounts', 'people', 'agents', 'tokens', 'grants', 'oauth_artifacts', 'sessions'] as const
 
 /** Tells every process at once that what it remembers of credentials is out of date. */
 function stamps(): string[] {

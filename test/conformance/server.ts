@@ -32,6 +32,7 @@ const options = {
   allowedOrigins: ['127.0.0.1', 'localhost'],
   authenticate: (token: string) => actorOfToken(store, token),
   site: () => 'http://127.0.0.1:4747',
+  metadata: () => 'http://127.0.0.1:4747/.well-known/oauth-protected-resource/mcp',
 }
 
 async function viaSdk(request: Request, admitted: Admitted): Promise<Response> {

@@ -51,6 +51,13 @@ CREATE TABLE tokens (account INTEGER NOT NULL, id INTEGER NOT NULL, agent INTEGE
   expires_at INTEGER, revoked_at INTEGER, created_at INTEGER NOT NULL, created_by TEXT NOT NULL,
   PRIMARY KEY (account, id), FOREIGN KEY (account, agent) REFERENCES agents (account, id)) STRICT;
 
+CREATE TABLE grants (account INTEGER NOT NULL, id INTEGER NOT NULL, agent INTEGER NOT NULL, person INTEGER NOT NULL,
+  client TEXT NOT NULL, client_name TEXT NOT NULL, returns_to TEXT NOT NULL, resource TEXT NOT NULL,
+  scopes TEXT NOT NULL CHECK (scopes IN ('read', 'read write')), presets TEXT, projects TEXT, expires_at INTEGER NOT NULL,
+  revoked_at INTEGER, created_at INTEGER NOT NULL,
+  PRIMARY KEY (account, id), FOREIGN KEY (account, agent) REFERENCES agents (account, id),
+  FOREIGN KEY (account, person) REFERENCES people (account, id)) STRICT;
+
 CREATE TABLE sign_in_links (account INTEGER NOT NULL, hash TEXT NOT NULL PRIMARY KEY, person INTEGER NOT NULL,
   began TEXT NOT NULL, wants_code INTEGER NOT NULL CHECK (wants_code IN (0, 1)), expires_at INTEGER NOT NULL,
   used_at INTEGER, created_at INTEGER NOT NULL) STRICT;
@@ -232,12 +239,20 @@ CREATE TABLE access (account INTEGER NOT NULL, credential TEXT NOT NULL, actor T
 CREATE INDEX access_by_age ON access (bucket);
 CREATE TABLE tries (account INTEGER NOT NULL, key TEXT NOT NULL, count INTEGER NOT NULL, until INTEGER NOT NULL,
   PRIMARY KEY (account, key)) STRICT, WITHOUT ROWID;
+CREATE TABLE oauth_artifacts (account INTEGER NOT NULL, kind TEXT NOT NULL, hash TEXT NOT NULL, grant_account INTEGER,
+  of_grant INTEGER, other_hash TEXT, scopes TEXT, audience TEXT, sealed TEXT NOT NULL, used_at INTEGER, expires_at INTEGER,
+  PRIMARY KEY (account, kind, hash)) STRICT, WITHOUT ROWID;
+CREATE INDEX oauth_artifacts_by_other ON oauth_artifacts (account, kind, other_hash) WHERE other_hash IS NOT NULL;
+CREATE INDEX oauth_artifacts_by_grant ON oauth_artifacts (account, grant_account, of_grant) WHERE of_grant IS NOT NULL;
+CREATE INDEX oauth_artifacts_by_age ON oauth_artifacts (expires_at);
 CREATE TABLE commits (account INTEGER NOT NULL, lane TEXT NOT NULL, batch INTEGER NOT NULL, at INTEGER NOT NULL,
   PRIMARY KEY (account, lane)) STRICT, WITHOUT ROWID;
 CREATE TABLE session_use (account INTEGER NOT NULL, session TEXT NOT NULL, last_used_at INTEGER NOT NULL,
   PRIMARY KEY (account, session)) STRICT, WITHOUT ROWID;
 CREATE TABLE token_use (account INTEGER NOT NULL, token INTEGER NOT NULL, last_used_at INTEGER NOT NULL,
   PRIMARY KEY (account, token)) STRICT, WITHOUT ROWID;
+CREATE TABLE grant_use (account INTEGER NOT NULL, of_grant INTEGER NOT NULL, last_used_at INTEGER NOT NULL,
+  PRIMARY KEY (account, of_grant)) STRICT, WITHOUT ROWID;
 `
 
 /** What numbers its rows by itself, and full text, is each engine's own. */
