@@ -3,6 +3,7 @@ import {
   Client,
   type OAuthClientMetadata,
   type OAuthClientProvider,
+  type OAuthDiscoveryState,
   type StoredOAuthClientInformation,
   type StoredOAuthTokens,
   StreamableHTTPClientTransport,
@@ -11,7 +12,7 @@ import {
 import type { HttpWorld } from './http.ts'
 
 /** Where hosts of the tests wait for the answer; nobody has to listen there. */
-export const CALLBACK = 'http://127.0.0.1:9999/callback'
+const CALLBACK = 'http://127.0.0.1:9999/callback'
 
 /** A host as an MCP client of the SDK's is one: it finds out by itself whom to ask, and how. */
 export interface Host {
@@ -27,23 +28,35 @@ export interface Host {
   close(): Promise<void>
 }
 
-/** @param document address of the host's metadata document; without one it registers itself */
-export function newHost(door: HttpWorld, { document }: { document?: string } = {}): Host {
+/**
+ * @param document address of the host's metadata document; without one it registers itself
+ * @param at the origin at which it knows Done
+ * @param waitsAt where it waits for the answer
+ */
+export function newHost(
+  door: Pick<HttpWorld, 'origin'>,
+  {
+    document,
+    at = door.origin,
+    waitsAt = CALLBACK,
+  }: { document?: string; at?: string; waitsAt?: string } = {},
+): Host {
   const kept: {
     client?: StoredOAuthClientInformation
     tokens?: StoredOAuthTokens | undefined
     verifier?: string
     asked?: URL | undefined
+    discovered?: OAuthDiscoveryState
   } = {}
   const metadata: OAuthClientMetadata = {
     client_name: 'Test host',
-    redirect_uris: [CALLBACK],
+    redirect_uris: [waitsAt],
     grant_types: ['authorization_code', 'refresh_token'],
     response_types: ['code'],
     token_endpoint_auth_method: 'none',
   }
   const provider: OAuthClientProvider = {
-    redirectUrl: CALLBACK,
+    redirectUrl: waitsAt,
     clientMetadata: metadata,
     ...(document === undefined ? {} : { clientMetadataUrl: document }),
     state: () => 'state of the host',
@@ -55,6 +68,10 @@ export function newHost(door: HttpWorld, { document }: { document?: string } = {
     saveTokens: (tokens) => {
       kept.tokens = tokens
     },
+    saveDiscoveryState: (state) => {
+      kept.discovered = state
+    },
+    discoveryState: () => kept.discovered,
     invalidateCredentials: (what) => {
       if (what === 'tokens' || what === 'all') kept.tokens = undefined
     },
@@ -66,7 +83,7 @@ export function newHost(door: HttpWorld, { document }: { document?: string } = {
     },
     codeVerifier: () => kept.verifier!,
   }
-  const url = new URL(`${door.origin}/mcp`)
+  const url = new URL(`${at}/mcp`)
   let transport = new StreamableHTTPClientTransport(url, { authProvider: provider })
   const client = new Client({ name: 'test host', version: '1' }, { versionNegotiation: { mode: 'auto' } })
   return {

@@ -1,3 +1,4 @@
+import { generateKeyPairSync } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Configuration, KoaContextWithOIDC, Provider } from 'oidc-provider'
 import { grantIdOf, oauthAdapter, SOMEBODY } from './oauth-adapter.ts'
@@ -178,7 +179,12 @@ function configuration(options: OAuthOptions, noSuchResource: () => Error): Conf
     scopes: [],
     pkce: { required: () => true },
     clientAuthMethods: ['none', 'client_secret_basic', 'client_secret_post'],
-    clientDefaults: { grant_types: ['authorization_code', 'refresh_token'] },
+    clientDefaults: {
+      grant_types: ['authorization_code', 'refresh_token'],
+      id_token_signed_response_alg: 'Ed25519',
+    },
+    // The library wants a key for tokens of OpenID Connect, of which it gives none: nobody signs in elsewhere by this server.
+    jwks: { keys: [generateKeyPairSync('ed25519').privateKey.export({ format: 'jwk' })] },
     // A client is public or has a secret of its own; nothing here is signed by it.
     extraClientMetadata: { properties: ['software_id'], validator: normalise },
     allowOmittingSingleRegisteredRedirectUri: false,
@@ -257,7 +263,7 @@ const isDocument = (id: unknown): boolean => String(id).startsWith('https:')
 
 type Metadata = Record<string, unknown>
 
-/** RFC 8414, without what belongs to OpenID Connect: nobody signs in anywhere else by this server. */
+/** RFC 8414, without what belongs to OpenID Connect. */
 function metadata(all: Metadata): Metadata {
   const { authorization_response_iss_parameter_supported, client_id_metadata_document_supported } = all
   return {

@@ -26,7 +26,7 @@ ${
 <label for="tools">Tools</label><select id="tools" name="tools"><option value="">all of them</option><option value="worker">worker: a day’s work on tasks, nothing destructive</option><option value="planner">planner: setting up and tending a plan</option></select>
 ${projects.length > 0 && html`<fieldset><legend>Only these projects (none chosen: everything)</legend>${projects.map(({ id, name }) => html`<label class="choice"><input type="checkbox" name="project_${id}" value="on"> ${said(name)}</label>`)}</fieldset>`}
 <div class="bar"><button class="pri" name="decision" value="allow">Allow</button><button name="decision" value="refuse" formnovalidate>Refuse</button><p class="why">You can take it back at any time under your account.</p></div></form>`
-    : html`<div class="note stop"><p>This needs you and not just this browser: a sign-in within the last 15 minutes.</p></div><form method="post"><div class="bar"><a class="button pri" href="/sign-in/again">Sign in again</a><button name="decision" value="refuse">Refuse</button></div></form>`
+    : html`<div class="note stop"><p>This needs you and not just this browser: a sign-in within the last 15 minutes.</p></div><form method="post"><div class="bar"><a class="btn" href="/sign-in/again">Sign in again</a><button name="decision" value="refuse">Refuse</button></div></form>`
 }`
 }
 
@@ -34,7 +34,7 @@ function whoAsks({ client, returnsTo, isDevice }: Asked): Html {
   const vouched = client.isDocument
     ? html`${said(new URL(client.id).host)} stands for this name.`
     : 'Anybody can give themselves this name: nobody has checked it.'
-  return html`<dt>Who asks</dt><dd>${vouched}</dd><dt>Where the answer goes</dt><dd>${isDevice ? html`To the program that showed you the code. <b>Go on only if you have just started it yourself.</b>` : goesTo(returnsTo ?? '')}</dd>`
+  return html`<dt>Who asks</dt><dd>${vouched}</dd><dt>Where the answer goes</dt><dd>${isDevice ? html`to the program that showed you the code. <b>Go on only if you have just started it yourself.</b>` : goesTo(returnsTo ?? '')}</dd>`
 }
 
 /** Where a client waits for the answer, in words. */
@@ -75,7 +75,7 @@ export function confirmCodePage({
   code: string
   client: string
 }): Html {
-  return html`<h1>Is this your program?</h1><p class="lead">${said(client)} asks to use Done. The program on your screen shows this code:</p><p class="code">${code}</p>
+  return html`<h1>Is this your program?</h1><p class="lead">${said(client)} asks to use Done. The program on your screen shows this code:</p><p class="big">${code}</p>
 <form method="post" action="/oauth/device"><input type="hidden" name="xsrf" value="${xsrf}"><input type="hidden" name="user_code" value="${code}"><div class="bar"><button class="pri" name="confirm" value="yes">It does</button><button name="abort" value="yes">It does not</button></div></form>`
 }
 
@@ -98,7 +98,7 @@ export function grantsSection(grants: readonly Grant[], at: (moment: string) => 
   const good = grants.filter(({ state }) => state === 'good')
   const line = (each: Grant) => {
     const narrowed = [...(each.presets ?? []), ...(each.projects ?? [])].join(', ')
-    return html`<li><span class="ttl">${said(each.client ?? 'A program without a name')}</span><form method="post" action="/account/grants/${each.id}/revoke"><button>Disconnect</button></form><span class="f">${each.id}, ${goesTo(each.returns_to ?? '')}. Works as ${said(each.agent)}, may ${each.scopes.includes('write') ? 'read and write' : 'read'}${narrowed !== '' && `, narrowed to ${narrowed}`}. Connected ${at(each.created_at)}${each.last_used_at ? `, last used ${at(each.last_used_at)}` : ', never used'}.</span></li>`
+    return html`<li><span class="ttl">${said(each.client ?? 'A program without a name')}</span><form method="post" action="/account/grants/${each.id}/revoke"><button>Disconnect</button></form><span class="f">${each.id}; answers went ${goesTo(each.returns_to ?? '')}. Works as ${said(each.agent)}, may ${each.scopes.includes('write') ? 'read and write' : 'read'}${narrowed !== '' && `, narrowed to ${narrowed}`}. Connected ${at(each.created_at)}${each.last_used_at ? `, last used ${at(each.last_used_at)}` : ', never used'}.</span></li>`
   }
   return html`<h2>Connected hosts</h2>${good.length > 0 ? html`<ul class="list plain">${good.map(line)}</ul>` : html`<p class="lead">None. A host such as Claude or Cursor asks you here when you give it this server’s address.</p>`}`
 }

@@ -94,6 +94,10 @@ details>summary{cursor:pointer}details.btnlike>summary{list-style:none;display:i
 details.btnlike>summary::-webkit-details-marker{display:none}details.btnlike[open]{flex-basis:100%}
 label{display:block;font-weight:550;margin:14px 0 4px}
 textarea,select,input:not([type=hidden]){width:100%;font:450 14px/21px var(--ui);color:var(--text);background:var(--surface);border:1px solid var(--line-control);border-radius:7px;padding:8px 10px;margin-bottom:10px}
+fieldset{border:0;padding:0;margin:14px 0}legend{padding:0;font-weight:550;margin-bottom:4px}
+.choice{display:flex;gap:8px;align-items:center;font-weight:450;margin:4px 0}.choice input:not([type=hidden]){width:auto;margin:0;accent-color:var(--accent)}
+.facts{display:grid;grid-template-columns:150px minmax(0,1fr);gap:8px 16px;margin-top:14px}.facts dt{color:var(--text-3)}
+.big{font:600 24px/36px var(--mono);letter-spacing:.08em;margin-top:8px}
 .list{margin-top:16px;border:1px solid var(--line-strong);border-radius:10px;background:var(--raised);overflow:hidden}
 .list li{display:grid;grid-template-columns:24px minmax(0,1fr) auto;gap:2px 11px;padding:11px 14px;border-bottom:1px solid var(--line)}
 .list li:last-child{border-bottom:0}.list .ttl{font-weight:550;display:-webkit-box;-webkit-box-orient:vertical;-webkit-line-clamp:3;overflow:hidden}.list .f{grid-column:2/4;font-size:12px;line-height:18px;color:var(--text-2)}
@@ -111,7 +115,7 @@ details.long[open] .head,details.long[open] .more,details.long:not([open]) .less
 footer{max-width:864px;margin:0 auto;padding:0 32px 32px;font-size:12px;color:var(--text-3)}
 .sr{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap}
 @media (max-width:640px){body{font-size:15px;line-height:22px}.top{padding:12px 16px;flex-wrap:wrap}main{padding:16px;border-radius:0;margin-bottom:24px}footer{padding:0 16px 24px}
-.lr{grid-template-columns:minmax(0,1fr)}.lr>dt b{display:inline;margin-right:8px}.fld{grid-template-columns:minmax(0,1fr) auto}.fld>:nth-child(2){grid-row:2;grid-column:1/3}
+.lr,.facts{grid-template-columns:minmax(0,1fr)}.lr>dt b{display:inline;margin-right:8px}.fld{grid-template-columns:minmax(0,1fr) auto}.fld>:nth-child(2){grid-row:2;grid-column:1/3}
 .bar{flex-direction:column;align-items:stretch}.bar form,.bar details{width:100%}.bar button{width:100%;min-height:44px}.bar .why{text-align:left;margin:0;max-width:none}
 .say blockquote{font-size:16px;line-height:24px}.toc{columns:1}.by{white-space:normal}}
 @media print{main{box-shadow:none}.bar,.top nav,details.long>summary{display:none}details.long::details-content{content-visibility:visible}}
