@@ -18,6 +18,9 @@ export const ENDPOINTS = {
   code_verification: '/oauth/device',
 } as const
 
+/** The cookie by which the server knows a browser again while a person decides. */
+const SESSION = 'done_oauth'
+
 /** How long what is issued lasts, in seconds. */
 const SECONDS = {
   AccessToken: 3600,
@@ -107,11 +110,24 @@ export async function oauthServer(options: OAuthOptions): Promise<OAuthServer> {
   provider.on('server_error', (_ctx, error) => options.log(error))
   provider.use(async (ctx, next) => {
     // Only our own form carries a code on; the library's would send itself off by a script in the page.
+    if (ctx.path === ENDPOINTS.code_verification && ctx.method === 'POST' && !ctx.cookies.get(SESSION)) {
+      // A form that this browser was never given; the library fails where there is no session to write the refusal into.
+      return ctx.redirect(ENDPOINTS.code_verification)
+    }
     if (ctx.path === ENDPOINTS.code_verification && ctx.method === 'GET' && ctx.query.user_code) {
       ctx.state.userCode = String(ctx.query.user_code)
       ctx.query = {}
     }
-    await next()
+    // The other modes answer by a script in a page, or in a fragment that no host of ours asks for.
+    const mode = ctx.query.response_mode
+    if (ctx.path === ENDPOINTS.authorization && mode !== undefined && mode !== 'query') {
+      ctx.status = 400
+      ctx.type = 'html'
+      ctx.body = options.pages.problem({
+        error: 'unsupported_response_mode',
+        description: 'The answer can only be given in the query of an address.',
+      })
+    } else await next()
     if (ctx.path.startsWith('/.well-known/') && ctx.status === 200) ctx.body = metadata(ctx.body as Metadata)
     if (ctx.type === 'text/html') ctx.set(options.pages.headers)
   })
@@ -168,7 +184,7 @@ function configuration(options: OAuthOptions, noSuchResource: () => Error): Conf
   const cookie = { httpOnly: true, sameSite: 'lax', signed: true } as const
   return {
     cookies: {
-      names: { session: 'done_oauth', interaction: 'done_connect', resume: 'done_resume' },
+      names: { session: SESSION, interaction: 'done_connect', resume: 'done_resume' },
       long: cookie,
       short: cookie,
       keys: [cookieKey],
@@ -210,7 +226,10 @@ function configuration(options: OAuthOptions, noSuchResource: () => Error): Conf
       dPoP: { enabled: false },
       registration: { enabled: true, issueRegistrationAccessToken: false },
       clientIdMetadataDocument: { enabled: true, ack: 'draft-02' },
-      revocation: { enabled: true },
+      revocation: {
+        enabled: true,
+        allowedPolicy: (_ctx, client, token) => token.clientId === client.clientId,
+      },
       resourceIndicators: {
         enabled: true,
         defaultResource: () => `${issuer}/mcp`,
@@ -254,7 +273,6 @@ function normalise(_ctx: unknown, _key: string, _value: unknown, metadata: Recor
   // A document holds no secret, so one that names no method is of a public client.
   if (isDocument(metadata.client_id) && metadata.token_endpoint_auth_method === 'client_secret_basic')
     metadata.token_endpoint_auth_method = 'none'
-  metadata.response_modes = ['query']
   delete metadata.scope
 }
 
