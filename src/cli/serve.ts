@@ -79,7 +79,7 @@ Data               ${config.database === undefined ? data : `PostgreSQL ${placeO
 Paste into a host (Claude Desktop, Cursor and others):
 
 ${config.database === undefined ? overStdio(program, data) : overHttp(site)}
-Over HTTP:         ${site}/mcp with a token from
+Over HTTP:         ${site}/mcp, and the host asks you in the browser; or with a token from
                    node ${program} token create --name scout --scope write --data ${data}
 ${config.database === undefined ? '' : '                   (each command needs DATABASE_URL as this one has it)\n'}`
 }
@@ -93,9 +93,7 @@ Claude Code:       claude mcp add done -- node ${program} mcp --data ${data}`
 
 /** A host gets no address of the database, which has the password of its owner in it. */
 function overHttp(site: string): string {
-  const headers = { Authorization: 'Bearer TOKEN' }
-  const hosts = { mcpServers: { done: { type: 'http', url: `${site}/mcp`, headers } } }
-  return `${JSON.stringify(hosts, null, 2)}
+  return `${JSON.stringify({ mcpServers: { done: { type: 'http', url: `${site}/mcp` } } }, null, 2)}
 
-Claude Code:       claude mcp add --transport http done ${site}/mcp --header "Authorization: Bearer TOKEN"`
+Claude Code:       claude mcp add --transport http done ${site}/mcp`
 }
