@@ -318,3 +318,36 @@ describe('a task that waits for others', () => {
     expect((await ana.get('/api/people/sign-offs/A1')).json.state).toBe('pending')
   })
 })
+
+describe('where a second person signs off', () => {
+  beforeEach(async () => {
+    await scout.post('/api/projects', { name: 'Payments' })
+    await ana.send('PUT', '/api/people/projects/P1/second-person', { body: { second_person: true } })
+    await scout.post('/api/tasks', { title: 'Raise the limit', project_id: 'P1' })
+    await scout.post('/api/tasks/T2/complete', { summary: 'Raised.' })
+  })
+
+  it('the person whose agent has worked on the task does not, and another one does', async () => {
+    const answer = await approve(await form(ana, 'A2'), ana, 'A2')
+    expect(answer.status).toBe(403)
+    expect(answer.text).toContain('G1 scout, who worked on T2, is an agent of yours')
+    expect((await ana.post('/api/tasks/T2/complete', {})).status).toBe(403)
+    expect(await status('T2')).toBe('awaiting_approval')
+    expect((await refused()).filter(({ message }) => message.includes('a second person'))).toHaveLength(2)
+
+    const max = await door.browser(await linkFor(door.world, 'Max', 'member'))
+    expect((await approve(await form(max, 'A2'), max, 'A2')).status).toBe(303)
+    expect(await status('T2')).toBe('done')
+  })
+
+  it('no agent takes a task away from there, and none lowers what is wanted', async () => {
+    const moved = await scout.send('PATCH', '/api/tasks/T2', { body: { project_id: null } })
+    expect([moved.status, moved.json.error.code]).toEqual([403, 'people_only'])
+    const lowered = await scout.send('PUT', '/api/people/projects/P1/second-person', {
+      body: { second_person: false },
+    })
+    expect(lowered.status).toBe(403)
+    expect((await scout.get('/api/projects/P1')).json.second_person).toBe(true)
+    expect((await ana.send('PATCH', '/api/tasks/T2', { body: { project_id: null } })).status).toBe(200)
+  })
+})

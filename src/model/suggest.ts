@@ -39,6 +39,7 @@ const ELSEWHERE = new Map(
     completed: 'Use complete_task.',
     auto_ok:
       'Only a person can raise auto-OK, on the task’s page. Complete the task: it then waits for sign-off.',
+    second_person: 'Only a person says whether a second one signs off in a project. No argument does.',
     auto_ok_default: 'Only a person sets what a project’s new tasks need. No argument does.',
     approved: 'Only a person signs off, on the page that complete_task names. No argument approves.',
     approver: 'The approver is the person who signs off on the page. No argument names one.',

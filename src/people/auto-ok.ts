@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { formatId } from '../model/id.ts'
-import { setAutoOk, setProjectAutoOk } from '../store/policy.ts'
+import { setAutoOk, setProjectAutoOk, setSecondPerson } from '../store/policy.ts'
 import { projectById } from '../store/project.ts'
 import { taskById } from '../store/task.ts'
 import { idOf, taskId } from '../tools/fields.ts'
@@ -54,6 +54,32 @@ export const autoOkOperations = {
           id: formatId('project', id),
           name: project.name,
           auto_ok_default: auto_ok,
+          ...(already ? { already: true } : {}),
+        }
+      },
+    }),
+    'fresh',
+  ),
+
+  set_second_person: forPeople(
+    'owner',
+    write({
+      title: 'Set whether a second person signs off',
+      does: 'Says whether, in this project, who signs off must be somebody else than the person whose agents have worked on the task.',
+      toolset: 'projects',
+      noun: 'project',
+      convergent: true,
+      input: z.strictObject({ id: idOf('project'), second_person: z.boolean() }),
+      output: z.looseObject({ id: z.string(), second_person: z.boolean() }),
+      http: 'PUT /projects/:id/second-person',
+      example: { id: 'P1', second_person: true },
+      run: async (tx, { id, second_person }) => {
+        const project = await projectById(tx, id)
+        const { already } = await setSecondPerson(tx, project, second_person)
+        return {
+          id: formatId('project', id),
+          name: project.name,
+          second_person,
           ...(already ? { already: true } : {}),
         }
       },

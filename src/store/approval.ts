@@ -15,6 +15,7 @@ import { passkeysOf } from './passkey.ts'
 import { makeSuccessor, type Successor } from './recurrence.ts'
 import { insertRow, updateById } from './row.ts'
 import { endOwnRun, endRuns } from './run.ts'
+import { refuseFirstPerson } from './second-person.ts'
 import { requireLiveSession } from './session.ts'
 import { sees, shownTask } from './sight.ts'
 import type { Row } from './tables.ts'
@@ -279,6 +280,7 @@ async function signOff(
 ): Promise<void> {
   requireFreshPerson(tx)
   await requireLiveSession(tx)
+  await refuseFirstPerson(tx, task)
   await requireSignature(tx, decidedBy(task, target, request), assertion)
   const row = {
     account: tx.account,

@@ -28,6 +28,19 @@ export async function setAutoOk(
   return { ...changed, already: false }
 }
 
+/** A person's word on whether a second person signs off in a project: not the one for whom an agent has worked there. */
+export async function setSecondPerson(
+  tx: WriteTx,
+  project: Row<'projects'>,
+  wanted: boolean,
+): Promise<{ already: boolean }> {
+  requireFreshPerson(tx)
+  const value = wanted ? 1 : 0
+  if (project.second_person === value) return { already: true }
+  await setPolicy(tx, project, { second_person: value })
+  return { already: false }
+}
+
 /** A person's word on whether new tasks of a project may close without a person. Existing ones stay as they are. */
 export async function setProjectAutoOk(
   tx: WriteTx,
@@ -37,16 +50,25 @@ export async function setProjectAutoOk(
   requireFreshPerson(tx)
   const value = autoOk ? 1 : 0
   if (project.auto_ok_default === value) return { already: true }
+  await setPolicy(tx, project, { auto_ok_default: value })
+  return { already: false }
+}
+
+async function setPolicy(
+  tx: WriteTx,
+  project: Row<'projects'>,
+  policy: Partial<Pick<Row<'projects'>, 'auto_ok_default' | 'second_person'>>,
+): Promise<void> {
   await sqlOf(tx)
     .updateTable('projects')
-    .set({ auto_ok_default: value, version: project.version + 1, updated_at: tx.now })
+    .set({ ...policy, version: project.version + 1, updated_at: tx.now })
     .where('account', '=', tx.account)
     .where('id', '=', project.id)
     .execute()
+  const changes = Object.entries(policy).map(([name, value]) => [name, [value === 0, value === 1]])
   await emit(tx, {
     kind: 'project_updated',
     project: project.id,
-    changes: { auto_ok_default: [!autoOk, autoOk] },
+    changes: Object.fromEntries(changes),
   })
-  return { already: false }
 }

@@ -122,6 +122,7 @@ export async function insertProject(
     name_key: fold(name),
     description: fields.description ?? '',
     auto_ok_default: 0,
+    second_person: 0,
     archived_at: null,
     trash: null,
     version: 1,

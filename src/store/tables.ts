@@ -172,6 +172,8 @@ export const CONTENT_TABLES = {
     name_key: record<string>(),
     description: authored<string>(),
     auto_ok_default: lifecycle<number>(),
+    /** 1 where who signs off must not be the one for whom an agent has worked. */
+    second_person: lifecycle<Defaulted<number>>(),
     archived_at: lifecycle<number | null>(),
     trash: hides<number | null>(),
     version: record<number>(),

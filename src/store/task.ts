@@ -12,6 +12,7 @@ import { addLabels, keyOf, labelsOf, setLabels } from './label.ts'
 import { projectById } from './project.ts'
 import { insertRow, updateById } from './row.ts'
 import { indexText } from './search-index.ts'
+import { refuseLeaving } from './second-person.ts'
 import { refuseOutOfSight, sees, shownTask, visibleTasksQuery } from './sight.ts'
 import { insertSteps, type NewStep } from './step.ts'
 import type { Database, Row } from './tables.ts'
@@ -347,7 +348,10 @@ async function checkDepth(tx: ReadTx, parent: Row<'tasks'>, below: number): Prom
 
 /** A move to another project or parent needs to see both ends and must not make a ring. */
 async function checkMove(tx: ReadTx, task: Row<'tasks'>, columns: Partial<TaskFields>): Promise<void> {
-  if (columns.project !== undefined) await checkProject(tx, columns.project)
+  if (columns.project !== undefined) {
+    await refuseLeaving(tx, task)
+    await checkProject(tx, columns.project)
+  }
   if (columns.parent === undefined) return
   if (task.parent !== null) {
     const id = formatId('task', task.id)

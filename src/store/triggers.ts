@@ -186,6 +186,12 @@ function gate(): Rule[] {
       `NEW.auto_ok_default > OLD.auto_ok_default AND ${notPerson}`,
       'gate: only a person sets a default of auto-OK',
     ),
+    refuse(
+      'gate_project_second_person',
+      'UPDATE OF second_person ON projects',
+      `NEW.second_person IS NOT OLD.second_person AND ${notPerson}`,
+      'gate: only a person says whether a second one signs off',
+    ),
   ]
 }
 

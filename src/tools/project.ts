@@ -256,6 +256,7 @@ function echo(project: Row<'projects'>): Record<string, unknown> {
       archived: project.archived_at === null ? undefined : moment(project.archived_at),
     }),
     auto_ok_default: project.auto_ok_default === 1,
+    ...(project.second_person === 1 ? { second_person: true } : {}),
     version: project.version,
   }
 }

@@ -67,8 +67,8 @@ CREATE TABLE sessions (account INTEGER NOT NULL, id TEXT NOT NULL PRIMARY KEY, h
   revoked_at INTEGER) STRICT;
 
 CREATE TABLE projects (account INTEGER NOT NULL, id INTEGER NOT NULL, name TEXT NOT NULL, name_key TEXT NOT NULL,
-  description TEXT NOT NULL, auto_ok_default INTEGER NOT NULL CHECK (auto_ok_default IN (0, 1)), archived_at INTEGER,
-  trash INTEGER, version INTEGER NOT NULL, created_at INTEGER NOT NULL, created_by TEXT NOT NULL,
+  description TEXT NOT NULL, auto_ok_default INTEGER NOT NULL CHECK (auto_ok_default IN (0, 1)),
+  second_person INTEGER NOT NULL DEFAULT 0 CHECK (second_person IN (0, 1)), archived_at INTEGER, trash INTEGER, version INTEGER NOT NULL, created_at INTEGER NOT NULL, created_by TEXT NOT NULL,
   updated_at INTEGER NOT NULL, PRIMARY KEY (account, id)) STRICT;
 CREATE UNIQUE INDEX projects_by_name ON projects (account, name_key) WHERE trash IS NULL;
 
