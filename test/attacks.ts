@@ -84,6 +84,10 @@ export const ATTACKS: readonly (readonly [way: string, statement: string])[] = [
     'make auto-OK the default of a project that is there',
     `UPDATE projects SET auto_ok_default = 1 WHERE id = 1`,
   ],
+  [
+    'say that no second person is wanted in a project',
+    `UPDATE projects SET second_person = 1 - second_person WHERE id = 1`,
+  ],
   ['change evidence of a signed-off task', `UPDATE artifacts SET sha256 = 'forged' WHERE task = 3`],
   [
     'add evidence to a signed-off task',
