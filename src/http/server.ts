@@ -7,6 +7,8 @@ import { peopleCall } from '../people/call.ts'
 import { createApp } from './app.ts'
 import { sessionCookie } from './caller.ts'
 import { clientAddress } from './client-address.ts'
+import { type OpenStreams, streamsIn } from './events.ts'
+import type { Metrics } from './metrics.ts'
 import { type Origins, ownOrigins } from './origin.ts'
 
 export interface HttpOptions {
@@ -14,6 +16,8 @@ export interface HttpOptions {
   config: Pick<Config, 'host' | 'port' | 'site' | 'trustedProxies'>
   /** Answers the requests to `/mcp`, with checks of its own. */
   mcp?: RequestListener
+  /** Counts what people call, and shows what was counted to whoever has the token. */
+  metrics?: { metrics: Metrics; token: string } | undefined
   /** Where faults of ours go; the standard error by default. */
   log?: (error: unknown) => void
 }
@@ -21,6 +25,8 @@ export interface HttpOptions {
 /** A server that listens. */
 export interface HttpServer {
   port: number
+  /** Event streams that are open. */
+  streams(): number
   /** Ends streams, lets requests finish for a moment, and writes what was counted. The store stays open. */
   close(): Promise<void>
 }
@@ -33,7 +39,7 @@ const GRACE_MS = 3000
 
 /** Listens for people, programs and agents. Resolves when it does; rejects where the port is taken. */
 export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
-  const { done, config, mcp, log = (error) => console.error(error) } = options
+  const { done, config, mcp, metrics: measured, log = (error) => console.error(error) } = options
   const closing = new AbortController()
   const bus = openBus(done.store)
   let port = config.port
@@ -44,9 +50,13 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
     names ??= ownOrigins({ ...config, site: site() }, port)
     return names
   }
+  const people = peopleCall(done)
+  const streams: OpenStreams = new Map()
   const app = createApp({
     done,
-    people: peopleCall(done),
+    people: measured?.metrics.timed(people) ?? people,
+    streams,
+    metrics: measured && { page: measured.metrics.page, token: measured.token },
     bus,
     cookie: sessionCookie(config.site),
     clientAddress: clientAddress(config.trustedProxies),
@@ -90,6 +100,7 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
   }
   return {
     port,
+    streams: () => streamsIn(streams),
     close() {
       closed ??= close()
       return closed

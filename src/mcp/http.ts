@@ -22,6 +22,8 @@ export interface McpHttpOptions extends GateOptions {
 
 /** The endpoint `/mcp`. `close` ends the open streams, so that the server can stop. */
 export interface McpHttp extends Endpoint {
+  /** Streams that are open. */
+  streams(): number
   close(): void
 }
 
@@ -63,7 +65,7 @@ export function mcpHttp(options: McpHttpOptions): McpHttp {
     direct: (admitted) => direct(admitted, options.call),
     other: viaSdk,
   })
-  return Object.assign(endpoint, { close: streams.close })
+  return Object.assign(endpoint, { streams: streams.count, close: streams.close })
 }
 
 /** The answer to a regular request (direct.ts); undefined leaves it to the SDK. */
