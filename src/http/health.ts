@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { Context, Hono } from 'hono'
-import type { Store } from '../store/store.ts'
+import type { Done } from '../done.ts'
 import { systemActor } from '../tools/access.ts'
 import { VERSION } from '../version.ts'
 import type { AppDeps } from './app.ts'
@@ -42,7 +42,7 @@ export function healthAddresses(
 export type ShownMetrics = Pick<Metrics, 'page'> & { token: string }
 
 /** Why requests should go elsewhere; undefined where they need not. */
-async function faultOf(store: Store): Promise<string | undefined> {
+async function faultOf(store: Done['store']): Promise<string | undefined> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<string>((resolve) => {
     timer = setTimeout(resolve, ANSWER_MS, 'the database does not answer')
