@@ -3,7 +3,8 @@ import { defineConfig } from 'vitest/config'
 /** What stands on the store; the rest of the tests would say nothing else on another engine. */
 const ON_EVERY_ENGINE = [
   'src/{store,tools,people,auth,jobs,events}/**/*.test.ts',
-  'src/http/{rest,events,gate,sign-in,sign-off-page,members,second-factor,passkey,signed-sign-off,oauth,oauth-misuse,oauth-client}.test.ts',
+  'src/cli/{backup,doctor,serve}.test.ts',
+  'src/http/{health,rest,events,gate,sign-in,sign-off-page,members,second-factor,passkey,signed-sign-off,oauth,oauth-misuse,oauth-client}.test.ts',
   'src/mcp/{streams,http,sign-off}.test.ts',
   'test/{accounts,every-tool,gate,gate-model,gate-race,narrowed,processes,race,examples,streams,restarts}.test.ts',
 ]

@@ -22,6 +22,8 @@ export interface Config {
   trustedProxies: readonly string[]
   /** `--allow-outbound`, `DONE_ALLOW_OUTBOUND`: what Done may connect to although it is not public, or not https on port 443. */
   allowOutbound: readonly Allowed[]
+  /** `DONE_METRICS_TOKEN`: who sends it as a bearer token may read `/metrics`; without it nothing is counted. */
+  metricsToken?: string
   /** `DONE_OWNER`: the name of the person that the first start makes the owner. */
   owner: string
   /**
@@ -73,7 +75,14 @@ export function readConfig(flags: Flags, env: NodeJS.ProcessEnv): Config {
       `"${rolePrefix}" can’t be how the names of roles begin. Give DONE_DATABASE_ROLES 1 to 50 letters, digits, dashes and underscores.`,
     )
   }
+  const { DONE_METRICS_TOKEN: metricsToken } = env
+  if (metricsToken && !/^[!-~]{20,}$/.test(metricsToken)) {
+    throw new Error(
+      'DONE_METRICS_TOKEN is too short to be a secret, or can’t stand in a header. Give 20 or more letters and digits, as openssl rand -hex 32 makes them.',
+    )
+  }
   return {
+    ...(metricsToken ? { metricsToken } : {}),
     ...(database ? { database } : {}),
     ...(rolePrefix ? { rolePrefix } : {}),
     ...(sealKey ? { sealKey } : {}),

@@ -41,6 +41,8 @@ export interface DoneOptions {
   site: () => string
   /** Refuses where there are no data yet, in place of beginning some. */
   existing?: boolean
+  /** Told of each transaction of writes: how many it carried, and how many milliseconds it took. */
+  committed?: ((writes: number, ms: number) => void) | undefined
   /** Milliseconds since the epoch; the machine's clock by default. */
   clock?: () => number
 }
@@ -54,6 +56,7 @@ export async function openDone(options: DoneOptions): Promise<Done> {
     site: options.site,
     ...(options.clock ? { clock: options.clock } : {}),
     ...(options.existing ? { existing: true } : {}),
+    committed: options.committed,
     randomId: randomUUID,
     sealFor: (isNew) => sealBy(sealKey(options.dataDir, options.sealKey, isNew)),
   })

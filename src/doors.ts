@@ -3,7 +3,7 @@ import { goodAt, MCP_PATH } from './auth/resource.ts'
 import { type Config, isLoopback } from './config.ts'
 import type { Done } from './done.ts'
 import { metadataOf } from './http/resource-metadata.ts'
-import { type HttpServer, serveHttp } from './http/server.ts'
+import { type HttpOptions, type HttpServer, serveHttp } from './http/server.ts'
 import { mcpHttp } from './mcp/http.ts'
 import { type Outbound, outbound } from './outbound/client.ts'
 
@@ -15,10 +15,17 @@ export interface DoorOptions {
   log?: (error: unknown) => void
   /** Asks other servers; by the settings' own rules by default. */
   ask?: Outbound
+  metrics?: HttpOptions['metrics']
+}
+
+/** The doors, open. */
+export interface Doors extends HttpServer {
+  /** Streams of MCP that are open. */
+  mcpStreams(): number
 }
 
 /** Opens every door over HTTP on one port: pages, REST, events, OAuth and MCP. Rejects where the port is taken. */
-export async function openDoors({ done, config, log, ask }: DoorOptions): Promise<HttpServer> {
+export async function openDoors({ done, config, log, ask, metrics }: DoorOptions): Promise<Doors> {
   const names = [
     ...new Set([
       new URL(config.site).hostname,
@@ -48,10 +55,12 @@ export async function openDoors({ done, config, log, ask }: DoorOptions): Promis
     mcp: mcp.listener,
     bearer: (token) => actorOfBearer(done.store, token, good.api),
     outbound: ask ?? outbound({ allow: config.allowOutbound }),
+    metrics,
     ...(log ? { log } : {}),
   })
   return {
     ...server,
+    mcpStreams: mcp.streams,
     close() {
       mcp.close()
       return server.close()

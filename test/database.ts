@@ -27,8 +27,11 @@ export const optionsOf = (database: string): Required<DatabaseOptions> => ({
 /** The same settings as a program's environment. */
 export function environmentOf(options: DatabaseOptions): Record<string, string> {
   const { database, rolePrefix, sealKey } = options
-  if (!database || !rolePrefix || !sealKey) return {}
-  return { DATABASE_URL: database, DONE_DATABASE_ROLES: rolePrefix, DONE_SEAL_KEY: sealKey }
+  return {
+    ...(database ? { DATABASE_URL: database } : {}),
+    ...(rolePrefix ? { DONE_DATABASE_ROLES: rolePrefix } : {}),
+    ...(sealKey ? { DONE_SEAL_KEY: sealKey } : {}),
+  }
 }
 
 /** A database of the test's own, where the run is on PostgreSQL. */

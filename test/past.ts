@@ -5,7 +5,7 @@ import { asAdmin } from './database.ts'
 import type { World } from './world.ts'
 
 /** Writes past the program, with every trigger out of the way and back again, so that the schema looks right. */
-export async function forge(world: World, script: string): Promise<void> {
+export async function forge(world: Pick<World, 'dir' | 'database'>, script: string): Promise<void> {
   const { database } = world.database
   if (database !== undefined) {
     await asAdmin(
@@ -38,7 +38,10 @@ export async function without<T>(world: World, trigger: string, run: () => Promi
   }
 }
 
-async function onFile(world: World, run: (shell: ReturnType<typeof openSqlite>) => void): Promise<void> {
+async function onFile(
+  world: Pick<World, 'dir'>,
+  run: (shell: ReturnType<typeof openSqlite>) => void,
+): Promise<void> {
   const shell = openSqlite(join(world.dir, 'done.db'), 'write')
   shell.exec('PRAGMA busy_timeout = 5000')
   try {

@@ -10,6 +10,7 @@ import { cleanEnv, DONECTL, donectl } from './process.ts'
 /** The built program as a server on a fresh folder, as a user has it. */
 export interface RunningServer {
   dir: string
+  process: ChildProcess
   /** Where its data are, as a program's environment; nothing where they are in the folder. */
   env: Record<string, string>
   /** Rows as the database itself has them. */
@@ -42,7 +43,7 @@ export async function startServer(): Promise<RunningServer> {
 }
 
 /** A server on data that are there; `cleanUp` is done when it has been stopped. */
-async function serverOn(
+export async function serverOn(
   dir: string,
   database: DatabaseOptions,
   cleanUp: () => Promise<void>,
@@ -55,12 +56,14 @@ async function serverOn(
   const site = await addressOf(child)
   const lookout = lookoutOn(dir, database)
   const end = async (signal: NodeJS.Signals) => {
+    if (child.exitCode !== null || child.signalCode !== null) return
     const ended = new Promise((resolve) => child.once('exit', resolve))
     child.kill(signal)
     await ended
   }
   return {
     dir,
+    process: child,
     env,
     look: lookout.look,
     site,

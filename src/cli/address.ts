@@ -3,31 +3,56 @@ import { join } from 'node:path'
 
 const FILE = /^server-(\d+)\.json$/
 
+/** A server that left its address. */
+export interface LeftServer {
+  pid: number
+  /** Its file. */
+  path: string
+  /** Where people open it. */
+  site: string
+  /** Where it listens on this machine. */
+  listens: string
+  /** Whether its process is there. */
+  runs: boolean
+}
+
 /**
  * Leaves a running server's address beside its data, for commands that print links. Each process has a file of its own, since
  * several servers may run on one folder; returns how to take it away.
  */
-export function leaveAddress(dataDir: string, site: string): () => void {
+export function leaveAddress(dataDir: string, address: Pick<LeftServer, 'site' | 'listens'>): () => void {
   const path = join(dataDir, `server-${process.pid}.json`)
-  writeFileSync(path, JSON.stringify({ site }), { mode: 0o600 })
+  writeFileSync(path, JSON.stringify(address), { mode: 0o600 })
   return () => rmSync(path, { force: true })
 }
 
 /** The address of a server that runs on this folder; those of processes that are gone do not count, and go. */
 export function addressOfServer(dataDir: string): string | undefined {
-  for (const [pid, path] of addressFiles(dataDir)) {
-    if (!isRunning(pid)) rmSync(path, { force: true })
-    else return (JSON.parse(readFileSync(path, 'utf8')) as { site: string }).site
-  }
-  return undefined
+  const left = serversOn(dataDir)
+  for (const { path, runs } of left) if (!runs) rmSync(path, { force: true })
+  return left.find(({ runs }) => runs)?.site
 }
 
-function addressFiles(dataDir: string): [pid: number, path: string][] {
+/** Every server that left its address in a folder and did not take it away. */
+export function serversOn(dataDir: string): LeftServer[] {
+  return namesIn(dataDir).flatMap((name) => {
+    const pid = Number(FILE.exec(name)?.[1])
+    if (Number.isNaN(pid)) return []
+    const path = join(dataDir, name)
+    const runs = isRunning(pid)
+    // Of a process that is gone only the file counts, whatever is in it.
+    const address = runs
+      ? (JSON.parse(readFileSync(path, 'utf8')) as { site: string; listens: string })
+      : NOWHERE
+    return [{ ...address, pid, path, runs }]
+  })
+}
+
+const NOWHERE = { site: '', listens: '' }
+
+function namesIn(dataDir: string): string[] {
   try {
-    return readdirSync(dataDir).flatMap((name) => {
-      const pid = FILE.exec(name)?.[1]
-      return pid === undefined ? [] : [[Number(pid), join(dataDir, name)]]
-    })
+    return readdirSync(dataDir)
   } catch {
     // The folder is not there yet, so no server runs on it.
     return []

@@ -12,14 +12,19 @@ const MARK = 'database.json'
  */
 export async function openHere(
   config: Config,
-  options: Partial<Pick<DoneOptions, 'site' | 'existing'>> = {},
+  options: Partial<Pick<DoneOptions, 'site' | 'existing' | 'committed'>> = {},
 ): Promise<Done> {
   const { dataDir, database } = config
-  if (database === undefined) refuseMoved(dataDir)
-  else refuseUnmoved(dataDir)
+  refuseElsewhere(config)
   const done = await openDone({ ...config, site: () => config.site, ...options })
   if (database !== undefined && existsSync(dataDir)) markMoved(dataDir, database)
   return done
+}
+
+/** Throws where the folder says that the data are in another place than the settings do. */
+export function refuseElsewhere({ dataDir, database }: Pick<Config, 'dataDir' | 'database'>): void {
+  if (database === undefined) refuseMoved(dataDir)
+  else refuseUnmoved(dataDir)
 }
 
 /** Notes in a folder that its data are in a database; the address holds a password, so only its place is kept. */

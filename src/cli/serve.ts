@@ -22,29 +22,76 @@ export async function run(args: string[]): Promise<undefined> {
   let site = config.site
   // With a database elsewhere the folder may not be there yet; the address and the sign-in link are left in it.
   mkdirSync(config.dataDir, { recursive: true, mode: 0o700 })
-  const done = await openHere(config, { site: () => site })
+  const metrics = await metricsFor(config)
+  const opened = await openHere(config, { site: () => site, committed: metrics?.metrics.committed })
+  const done = metrics ? { ...opened, call: metrics.metrics.timed(opened.call) } : opened
   const account = await ensureAccount(done.store, config)
   await mendClosings(done)
-  const server = await openDoors({ done, config })
+  const server = await openDoors({ done, config, metrics })
   if (!flags.site && !process.env.DONE_SITE) site = site.replace(/:\d+$/, `:${server.port}`)
+  metrics?.metrics.watch({
+    writesWaiting: done.store.waiting,
+    streams: () => ({ events: server.streams(), mcp: server.mcpStreams() }),
+  })
   const jobs = startJobs(done)
-  const takeAddressAway = leaveAddress(config.dataDir, site)
+  const listens = `http://${localName(config.host)}:${server.port}`
+  const takeAddressAway = leaveAddress(config.dataDir, { site, listens })
 
   console.log(
     welcome(site, config, await signInLink(site + (await issueSignInLink(done.store, account)), config)),
   )
 
-  const stop = async () => {
+  stopAtSignal(async () => {
     takeAddressAway()
     done.stopWaiting()
     await server.close()
     await jobs.stop()
     await done.close()
-    process.exit(0)
-  }
-  process.once('SIGINT', stop)
-  process.once('SIGTERM', stop)
+  })
   return undefined
+}
+
+/** Loaded where it is wanted, and measuring nothing where nobody may look. */
+async function metricsFor({ metricsToken: token, database }: Config) {
+  if (token === undefined) return undefined
+  const { openMetrics } = await import('../http/metrics.ts')
+  return { metrics: openMetrics(database === undefined ? 'sqlite' : 'postgres'), token }
+}
+
+/** How a server that listens everywhere is reached on its own machine. */
+function localName(host: string): string {
+  const own = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host
+  return own.includes(':') ? `[${own}]` : own
+}
+
+/**
+ * How long everything may take to end, in milliseconds: requests have three seconds (http/server.ts), and a write that waits for
+ * another process or for the database's server up to ten. Those who stop programs wait for some such time before they kill.
+ */
+const STOP_MS = 14_000
+
+/** Ends the process in order at the first signal, and at once at a second one. */
+function stopAtSignal(stop: () => Promise<void>): void {
+  let stopping = false
+  const end = async () => {
+    if (stopping) process.exit(1)
+    stopping = true
+    setTimeout(() => {
+      console.error(
+        `Not everything ended within ${STOP_MS / 1000} s; what was not answered may not be written.`,
+      )
+      process.exit(1)
+    }, STOP_MS).unref()
+    try {
+      await stop()
+      process.exit(0)
+    } catch (error) {
+      console.error('The server could not end in order:', error)
+      process.exit(1)
+    }
+  }
+  process.on('SIGINT', end)
+  process.on('SIGTERM', end)
 }
 
 /** Gate G8, way 28: what was closed past the program is found at the next start, and does not stand. */

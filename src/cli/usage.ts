@@ -18,6 +18,15 @@ export function usage(): string {
       one-time link. donectl account list names them all.
   donectl verify [--data DIR]
       Check that every closed task that needed a person has a sign-off that holds.
+  donectl doctor [--data DIR] [--json]
+      Look at permissions, keys, versions, clock, disk, schema and the rest that keeps
+      an installation well, and say what to do. Changes nothing.
+  donectl backup [--to FILE] [--data DIR]
+      Copy all data into one file while servers run, and check the copy. The key is not
+      in it. Of either engine, for either engine.
+  donectl restore --from FILE [--data DIR]
+      Put a backup into a folder without data, or into the empty PostgreSQL database of
+      DATABASE_URL. Ends all sessions and links.
   donectl migrate-engine --to postgres|embedded [--data DIR]
       Move all data between the folder and the PostgreSQL database of DATABASE_URL,
       checked row by row. What was stopped goes on; nothing is taken from the old place.

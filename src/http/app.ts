@@ -3,13 +3,12 @@ import type { Done } from '../done.ts'
 import type { Bus } from '../events/bus.ts'
 import { AppError, internalFault } from '../model/error.ts'
 import type { Outbound } from '../outbound/client.ts'
-import { systemActor } from '../tools/access.ts'
 import type { Call } from '../tools/call.ts'
-import { VERSION } from '../version.ts'
 import { type Bearer, personOf, type SessionCookie } from './caller.ts'
 import type { ClientAddress } from './client-address.ts'
 import { docsPage } from './docs-page.ts'
-import { eventStream } from './events.ts'
+import { eventStream, type OpenStreams } from './events.ts'
+import { healthAddresses, type ShownMetrics } from './health.ts'
 import { memberPages } from './member-pages.ts'
 import { oauth } from './oauth.ts'
 import { openapi } from './openapi.ts'
@@ -40,6 +39,10 @@ export interface AppDeps {
   origins: () => Origins
   /** Aborted when the server stops, so that streams end. */
   closing: AbortSignal
+  /** Event streams that are open, by caller. */
+  streams: OpenStreams
+  /** What is counted, where it is. */
+  metrics: ShownMetrics | undefined
   /** Where faults of ours go. */
   log: (error: unknown) => void
 }
@@ -49,10 +52,7 @@ export function createApp(deps: AppDeps): Hono {
   const app = new Hono()
   const { done } = deps
 
-  app.get('/health', async (c) => {
-    await done.store.read(systemActor(0), 'health', async () => {})
-    return c.json({ status: 'ok', version: VERSION }, 200, { 'cache-control': 'no-store' })
-  })
+  healthAddresses(app, deps)
 
   app.use(async (c, next) => {
     const host = c.req.header('host')?.toLowerCase()

@@ -13,6 +13,12 @@ import { sendProblem, sendUnauthorized } from './problem.ts'
 /** How many streams are open at once, in all and for one caller. */
 const MOST = { all: 400, caller: 20 }
 
+/** How many streams each caller has open. */
+export type OpenStreams = Map<string, number>
+
+/** How many there are in all. */
+export const streamsIn = (open: OpenStreams): number => [...open.values()].reduce((sum, n) => sum + n, 0)
+
 /** How many events are read and written at once. */
 const BATCH = 200
 
@@ -25,8 +31,7 @@ const RECHECK_MS = 2000
  * a client that comes back with `Last-Event-ID` or `?after=E12` misses nothing and gets nothing twice.
  */
 export function eventStream(deps: AppDeps): (c: Context) => Promise<Response> {
-  const open = new Map<string, number>()
-  const { done } = deps
+  const { done, streams: open } = deps
 
   return async (c) => {
     const caller = await callerOf(c, deps)
@@ -38,8 +43,7 @@ export function eventStream(deps: AppDeps): (c: Context) => Promise<Response> {
     const after = Math.min(startOf(c) ?? newest, newest)
     if (c.req.method === 'HEAD') return c.body(null, 200, HEADERS)
     const key = `${actor.account}:${actor.id}`
-    const total = [...open.values()].reduce((sum, n) => sum + n, 0)
-    if (total >= MOST.all || (open.get(key) ?? 0) >= MOST.caller) {
+    if (streamsIn(open) >= MOST.all || (open.get(key) ?? 0) >= MOST.caller) {
       const error = new AppError('rate_limited', 'Too many streams are open.', {
         retry: true,
         next: 'Close one first.',

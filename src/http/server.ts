@@ -8,6 +8,8 @@ import { peopleCall } from '../people/call.ts'
 import { createApp } from './app.ts'
 import { type Bearer, sessionCookie } from './caller.ts'
 import { clientAddress } from './client-address.ts'
+import { type OpenStreams, streamsIn } from './events.ts'
+import type { Metrics } from './metrics.ts'
 import { type Origins, ownOrigins } from './origin.ts'
 
 export interface HttpOptions {
@@ -17,6 +19,8 @@ export interface HttpOptions {
   mcp: RequestListener
   bearer: Bearer
   outbound: Outbound
+  /** Counts what people call, and shows what was counted to whoever has the token. */
+  metrics?: { metrics: Metrics; token: string } | undefined
   /** Where faults of ours go; the standard error by default. */
   log?: (error: unknown) => void
 }
@@ -28,6 +32,8 @@ export interface HttpServer {
   site: string
   /** The names under which it answers. */
   origins(): Origins
+  /** Event streams that are open. */
+  streams(): number
   /** Ends streams, lets requests finish for a moment, and writes what was counted. The store stays open. */
   close(): Promise<void>
 }
@@ -40,7 +46,8 @@ const GRACE_MS = 3000
 
 /** Listens for people, programs and agents. Resolves when it does; rejects where the port is taken. */
 export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
-  const { done, config, mcp, bearer, outbound, log = (error) => console.error(error) } = options
+  const { done, config, mcp, bearer, outbound, metrics: measured } = options
+  const { log = (error) => console.error(error) } = options
   const closing = new AbortController()
   const bus = openBus(done.store)
   let port = config.port
@@ -51,9 +58,13 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
     names ??= ownOrigins({ ...config, site: site() }, port)
     return names
   }
+  const people = peopleCall(done)
+  const streams: OpenStreams = new Map()
   const app = createApp({
     done,
-    people: peopleCall(done),
+    people: measured?.metrics.timed(people) ?? people,
+    streams,
+    metrics: measured && { page: measured.metrics.page, token: measured.token },
     bus,
     cookie: sessionCookie(config.site),
     bearer,
@@ -101,6 +112,7 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
     port,
     site: site(),
     origins,
+    streams: () => streamsIn(streams),
     close() {
       closed ??= close()
       return closed

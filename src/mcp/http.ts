@@ -32,6 +32,8 @@ export interface McpHttpOptions extends GateOptions {
 
 /** The endpoint `/mcp`. `close` ends the open streams, so that the server can stop. */
 export interface McpHttp extends Endpoint {
+  /** Streams that are open. */
+  streams(): number
   close(): void
 }
 
@@ -73,7 +75,7 @@ export function mcpHttp(options: McpHttpOptions): McpHttp {
     direct: async (admitted) => (await stepUp(admitted, options)) ?? direct(admitted, options.call),
     other: viaSdk,
   })
-  return Object.assign(endpoint, { close: streams.close })
+  return Object.assign(endpoint, { streams: streams.count, close: streams.close })
 }
 
 /**

@@ -145,6 +145,8 @@ export function openStreams(onEvents: OnEvents) {
       )
       return all.length < MOST_STREAMS && own.length < MOST_OF_ONE
     },
+    /** How many are open. */
+    count: (): number => [...streams.values()].reduce((sum, each) => sum + each.size, 0),
     close(): void {
       for (const stream of [...streams.values()].flatMap((each) => [...each])) stream.end()
     },

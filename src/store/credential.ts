@@ -194,6 +194,19 @@ export async function useSignInLink(
     .executeTakeFirst()
 }
 
+/** Uses up every sign-in link of the account that still holds. Returns how many there were. */
+export async function useEveryLink(tx: WriteTx): Promise<number> {
+  const used = await sqlOf(tx)
+    .updateTable('sign_in_links')
+    .set({ used_at: tx.now })
+    .where('account', '=', tx.account)
+    .where('used_at', 'is', null)
+    .where('expires_at', '>', tx.now)
+    .returning('hash')
+    .execute()
+  return used.length
+}
+
 export async function createSession(
   tx: WriteTx,
   row: Omit<Row<'sessions'>, 'account' | 'revoked_at'>,

@@ -61,5 +61,9 @@ export interface Engine {
   readonly feed: EventFeed
   /** See {@link Store.credentialStamp}. */
   credentialStamp(): number | undefined
+  /** The version of the schema that the database has by now. */
+  schemaVersion(): Promise<number>
+  /** Jobs of writing that no transaction has taken yet. */
+  waiting(): number
   close(): Promise<void>
 }

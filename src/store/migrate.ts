@@ -56,7 +56,7 @@ export const MOVE_MARK = 'move'
 
 export function unfinishedMove(to: 'postgres' | 'embedded', place: string): Error {
   return new Error(
-    `${place} holds data that were not moved to the end. Run "donectl migrate-engine --to ${to}" again, which goes on where it stopped; until then the data are where they came from.`,
+    `${place} holds data that were not moved to the end. Run the donectl migrate-engine --to ${to}, or the donectl restore, that began it again: it goes on where it stopped. Until then the data are where they came from.`,
   )
 }
 

@@ -21,10 +21,27 @@ export async function connectForMove(url: string): Promise<pg.Client> {
   return client
 }
 
+type Options = Pick<MoveOptions, 'database' | 'rolePrefix' | 'seal' | 'actorOf'>
+
+/** As {@link openPostgresSource}, but what is read is one moment, whatever is written meanwhile: it can't change. */
+export async function openPostgresMoment(options: Options): Promise<MoveSource> {
+  const { client, ...source } = await openSource(options)
+  await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
+  return {
+    ...source,
+    rows: (table) => rowsOf(client, table),
+    stamp: async () => 'one moment',
+    isAtWork: async () => false,
+  }
+}
+
 /** Opens a PostgreSQL database to read all of it. Throws where there is no Done, and where its schema or key is another. */
-export async function openPostgresSource(
-  options: Pick<MoveOptions, 'database' | 'rolePrefix' | 'seal' | 'actorOf'>,
-): Promise<MoveSource> {
+export async function openPostgresSource(options: Options): Promise<MoveSource> {
+  const { client: _, ...source } = await openSource(options)
+  return source
+}
+
+async function openSource(options: Options): Promise<MoveSource & { client: pg.Client }> {
   const client = await connectForMove(options.database)
   try {
     const roles = await verifySource(client, options)
@@ -34,6 +51,7 @@ export async function openPostgresSource(
     )
     const reading = readingOf(client, options)
     return {
+      client,
       identity: rows[0]!.identity,
       rows: (table) => snapshot(client, rowsOf(client, table)),
       textsOf: (documents) => textsOfDocuments(reading, documents),
@@ -49,7 +67,7 @@ export async function openPostgresSource(
 
 async function verifySource(
   client: pg.Client,
-  { seal, rolePrefix }: Pick<MoveOptions, 'seal' | 'rolePrefix'>,
+  { seal, rolePrefix }: Pick<Options, 'seal' | 'rolePrefix'>,
 ): Promise<Roles> {
   await client.query('BEGIN')
   await refuseOther(client)
@@ -78,7 +96,7 @@ async function isAtWork(client: pg.Client, roles: Roles): Promise<boolean> {
 
 export const readingOf = (
   client: pg.Client,
-  { seal, actorOf }: Pick<MoveOptions, 'seal' | 'actorOf'>,
+  { seal, actorOf }: Pick<Options, 'seal' | 'actorOf'>,
 ): Reading => ({ queries: queriesOn(client), dialect: POSTGRES, seal, actorOf })
 
 /** Runs a reading inside a snapshot of its own. */

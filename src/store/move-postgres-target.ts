@@ -250,8 +250,8 @@ async function lay(client: pg.Client, options: Options): Promise<string | undefi
   const roles = await rolesOf(client, options.rolePrefix)
   await makeRoles(client, roles, passwordBy(options.seal))
   await client.query(`DROP TABLE ${MOVE_MARK}`)
-  await client.query(wallsOf(SCHEMA, roles))
   await nameVersion(client)
+  await client.query(wallsOf(SCHEMA, roles))
   await verifySchema(client, roles)
   return undefined
 }

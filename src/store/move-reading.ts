@@ -43,7 +43,8 @@ export async function unsignedIn(reading: Reading): Promise<string | undefined> 
   return undefined
 }
 
-function handleIn({ queries, dialect, seal, actorOf }: Reading, account: number): ReadTx {
+/** A handle on an account to read with. */
+export function handleIn({ queries, dialect, seal, actorOf }: Reading, account: number): ReadTx {
   const handle = { queries, dialect, seal, tool: 'migrate-engine', tx: 'none' }
   return openHandle(handle, actorOf(account), Date.now(), '')
 }

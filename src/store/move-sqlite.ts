@@ -220,7 +220,11 @@ async function lay(db: SqliteConnection, reading: Reading): Promise<string | und
   return undefined
 }
 
-const readingOf = (db: SqliteConnection, { seal, actorOf }: Options): Reading => ({
+/** Reads a file as the tools do. */
+export const readingOf = (
+  db: SqliteConnection,
+  { seal, actorOf }: Pick<Options, 'seal' | 'actorOf'>,
+): Reading => ({
   queries: queriesOn(db),
   dialect: SQLITE,
   seal,

@@ -1,5 +1,5 @@
 import type { Actor } from '../model/actor.ts'
-import { openPostgresSource } from './move-postgres-source.ts'
+import { openPostgresMoment, openPostgresSource } from './move-postgres-source.ts'
 import { openPostgresTarget } from './move-postgres-target.ts'
 import { openSqliteSource, openSqliteTarget } from './move-sqlite.ts'
 import {
@@ -67,6 +67,24 @@ export async function moveEngine(options: MoveOptions): Promise<Moved> {
     )
     try {
       return await moveAll(source, target, options)
+    } finally {
+      await target.close()
+    }
+  } finally {
+    await source.close()
+  }
+}
+
+/**
+ * Writes one moment of the PostgreSQL database into a new embedded one in `dir`, with every row compared, while others go on
+ * writing. Throws as {@link moveEngine} does.
+ */
+export async function copyMoment(options: Omit<MoveOptions, 'to' | 'tell'>): Promise<void> {
+  const source = await openPostgresMoment(options)
+  try {
+    const target = await openSqliteTarget(options, source.identity)
+    try {
+      await moveAll(source, target, { ...options, to: 'embedded', tell() {} })
     } finally {
       await target.close()
     }

@@ -93,6 +93,20 @@ export async function dropArtifactsOf(
     .execute()
 }
 
+/** Forgets what was issued to clients, and what is under way; the clients stay known. Says how many could still be used. */
+export async function forgetIssued(tx: WriteTx): Promise<number> {
+  const dropped = await sqlOf(tx)
+    .deleteFrom('oauth_artifacts')
+    .where('account', '=', tx.account)
+    .where('kind', '<>', 'Client')
+    .returning(['kind', 'expires_at', 'used_at'])
+    .execute()
+  return dropped.filter(
+    ({ kind, expires_at, used_at }) =>
+      kind === 'RefreshToken' && used_at === null && (expires_at ?? 0) > tx.now,
+  ).length
+}
+
 /** Moves the end of an artifact's time, in milliseconds since the epoch; never to an earlier one. */
 export async function keepArtifact(tx: WriteTx, kind: string, hash: string, until: number): Promise<void> {
   await sqlOf(tx)

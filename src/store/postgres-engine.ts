@@ -22,7 +22,10 @@ const POOL = { read: 8, app: 8, people: 2 } as const
  */
 export async function openPostgresEngine(
   url: string,
-  options: Pick<StoreOptions, 'randomId' | 'writeWaitMs' | 'sealFor' | 'rolePrefix' | 'existing'>,
+  options: Pick<
+    StoreOptions,
+    'randomId' | 'writeWaitMs' | 'sealFor' | 'rolePrefix' | 'existing' | 'committed'
+  >,
 ): Promise<{ engine: Engine; seal: Ready['seal'] }> {
   const waitMs = options.writeWaitMs ?? 10_000
   const { roles, passwordOf, seal } = await setUp({
@@ -59,6 +62,7 @@ export async function openPostgresEngine(
             if (events.length > 0) notices.tell(account)
           },
         }),
+        options.committed,
       )
       lanes.set(key, queue)
     }
@@ -86,6 +90,12 @@ export async function openPostgresEngine(
     feed,
     // A credential is looked up at each request, so that a revocation holds at once in every process.
     credentialStamp: () => undefined,
+    schemaVersion: () =>
+      read(0, async ({ rows }) => {
+        const [found] = await rows<{ version: number }>('SELECT version FROM schema_version', [])
+        return found!.version
+      }),
+    waiting: () => [...lanes.values()].reduce((sum, queue) => sum + queue.waiting(), 0),
     async close() {
       await Promise.all([...lanes.values()].map((queue) => queue.idle()))
       feed.stop()

@@ -297,9 +297,10 @@ export async function tryRole(url: string, name: string, password: string): Prom
 
 async function migrate(client: pg.Client, found: number, roles: Roles, check: string): Promise<void> {
   await client.query(tablesOf(MIGRATIONS.slice(found)))
+  // Before the walls, among which are the grants on it.
+  if (found === 0) await nameVersion(client)
   await client.query(wallsOf(SCHEMA, roles))
   if (found === 0) {
-    await nameVersion(client)
     await client.query('INSERT INTO installation (id, key_check) VALUES (1, $1)', [check])
   } else await client.query('UPDATE schema_version SET version = $1', [MIGRATIONS.length])
 }
@@ -343,8 +344,8 @@ async function expectedSchema(client: pg.Client, roles: Roles): Promise<string[]
     await client.query(`CREATE SCHEMA ${beside}`)
     await client.query(`SET LOCAL search_path = ${beside}`)
     await client.query(tablesOf(MIGRATIONS))
-    await client.query(wallsOf(beside, roles))
     await client.query('CREATE TABLE schema_version (version INTEGER NOT NULL)')
+    await client.query(wallsOf(beside, roles))
     lines = [...(await describe(client, beside, roles))]
     await client.query('ROLLBACK TO beside')
     built.set(key, lines)

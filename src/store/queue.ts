@@ -17,19 +17,25 @@ export type Outcome =
   | { ok: true; value: unknown; events: Done<unknown>['events'] }
   | { ok: false; error: unknown }
 
+/** Told of each transaction: how many writes it carried, and how many milliseconds it took. */
+export type Committed = (writes: number, ms: number) => void
+
 /**
  * A queue of writes. It drains what waits into batches and hands them, strictly one after another, to `commitTogether`,
  * which runs each job in a savepoint of its own and commits once, so that many callers share one fsync. Jobs never run at
- * the same time: the rollback of one would take rows of others.
+ * the same time: the rollback of one would take rows of others. `committed` is told of each batch.
  */
-export function writeQueue(commitTogether: (jobs: readonly Job[]) => Promise<void>) {
+export function writeQueue(commitTogether: (jobs: readonly Job[]) => Promise<void>, committed?: Committed) {
   const waiting: Job[] = []
   let draining: Promise<void> | undefined
 
   async function drain(): Promise<void> {
     try {
       while (waiting.length > 0) {
-        await commitTogether(waiting.splice(0, BATCH))
+        const jobs = waiting.splice(0, BATCH)
+        const begun = performance.now()
+        await commitTogether(jobs)
+        committed?.(jobs.length, performance.now() - begun)
         // A turn of the loop between batches, so that a flood of writes can't starve the sockets.
         if (waiting.length > 0) await new Promise(setImmediate)
       }
@@ -46,6 +52,7 @@ export function writeQueue(commitTogether: (jobs: readonly Job[]) => Promise<voi
         draining ??= new Promise(setImmediate).then(drain)
       })
     },
+    waiting: () => waiting.length,
     idle: async () => {
       while (draining) await draining
     },

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { IDLE_MS } from '../model/actor.ts'
 import { AppError } from '../model/error.ts'
 import { formatId } from '../model/id.ts'
-import { type ReadTx, sqlOf, type WriteTx } from './handle.ts'
+import { emit, type ReadTx, sqlOf, type WriteTx } from './handle.ts'
 import type { Row } from './tables.ts'
 
 /** The sessions that still hold: a person's own, or everybody's. Newest sign-in first. */
@@ -59,6 +59,21 @@ export async function endSessionsOf(tx: WriteTx, person: number, keep = ''): Pro
     .where('id', '<>', keep)
     .where('revoked_at', 'is', null)
     .execute()
+}
+
+/** Ends every session of the account. Returns how many there were. */
+export async function endEverySession(tx: WriteTx): Promise<number> {
+  const ended = await sqlOf(tx)
+    .updateTable('sessions')
+    .set({ revoked_at: tx.now })
+    .where('account', '=', tx.account)
+    .where('revoked_at', 'is', null)
+    .where('expires_at', '>', tx.now)
+    .returning('person')
+    .execute()
+  for (const person of [...new Set(ended.map((each) => each.person))].sort((a, b) => a - b))
+    await emit(tx, { kind: 'session_ended', object: formatId('person', person) })
+  return ended.length
 }
 
 /**

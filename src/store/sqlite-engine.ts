@@ -57,6 +57,7 @@ export function openSqliteEngine(
       committed: stamp.forget,
       tell: feed.own,
     }),
+    options.committed,
   )
   let reads: Promise<unknown> = Promise.resolve()
 
@@ -78,6 +79,8 @@ export function openSqliteEngine(
     write: queue.push,
     feed,
     credentialStamp: stamp.read,
+    schemaVersion: async () => Number(watcher.value('PRAGMA user_version')),
+    waiting: queue.waiting,
     async close() {
       await queue.idle()
       await reads

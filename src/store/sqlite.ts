@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import type { SqliteDatabase } from 'kysely'
 
@@ -25,6 +26,17 @@ export function openSqlite(path: string, mode: 'write' | 'read'): SqliteConnecti
       `SQLite ${version} is too old: ${OLDEST_SQLITE.join('.')} or newer is needed. Update Node.js.`,
     )
   }
+  return connection
+}
+
+/**
+ * Opens a file to look at it, and leaves its folder as it was: a reader must make a log beside a file at rest and leaves it
+ * there, where only a writer takes it away. Where a log is, the file is in use or was left by a crash, and a reader adds nothing.
+ */
+export function lookInto(path: string): SqliteConnection {
+  if (existsSync(`${path}-wal`)) return openSqlite(path, 'read')
+  const connection = openSqlite(path, 'write')
+  connection.exec('PRAGMA query_only = ON')
   return connection
 }
 

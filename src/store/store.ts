@@ -2,6 +2,8 @@ import type { Actor } from '../model/actor.ts'
 import type { StoredEvent } from '../model/event.ts'
 import type { Queries, Scope } from './engine.ts'
 import { type DestroyTx, endHandle, eventsOf, openHandle, type ReadTx, type WriteTx } from './handle.ts'
+import { MIGRATIONS } from './migrate.ts'
+import type { Committed } from './queue.ts'
 import { openSqliteEngine } from './sqlite-engine.ts'
 
 /** Reads, behind what a write has done, and makes its answer of both. */
@@ -28,6 +30,10 @@ export interface Store {
    * looked up before holds for as long as it stands. Undefined where the engine can't tell without asking over a network.
    */
   credentialStamp(): number | undefined
+  /** Whether the schema is still this program's: a newer one may have brought it up to date since the start. */
+  hasOwnSchema(): Promise<boolean>
+  /** Writes that wait for their transaction. */
+  waiting(): number
   /** Milliseconds since the epoch, by the clock the store was opened with. */
   now(): number
   close(): Promise<void>
@@ -53,6 +59,8 @@ export interface StoreOptions {
   site: () => string
   /** Refuses where there are no data yet, in place of beginning some. */
   existing?: boolean
+  /** Told of each transaction of writes. */
+  committed?: Committed | undefined
   /** How long a write waits for other processes before it is refused, in milliseconds. */
   writeWaitMs?: number
 }
@@ -101,6 +109,8 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     destroy: (actor, tool, job, last) => write('destroy', actor, tool, job, last),
     onEvents: engine.feed.listen,
     credentialStamp: engine.credentialStamp,
+    hasOwnSchema: async () => (await engine.schemaVersion()) === MIGRATIONS.length,
+    waiting: engine.waiting,
     now: clock,
     close: engine.close,
   }
