@@ -13,6 +13,8 @@ export interface RunningServer {
   process: ChildProcess
   /** Where its data are, as a program's environment; nothing where they are in the folder. */
   env: Record<string, string>
+  /** All that it has printed. */
+  said(): string
   /** Rows as the database itself has them. */
   look(query: string): Promise<Record<string, unknown>[]>
   site: string
@@ -33,13 +35,14 @@ export interface RunningServer {
   stop(): Promise<void>
 }
 
-export async function startServer(): Promise<RunningServer> {
+export async function startServer(settings: Record<string, string> = {}): Promise<RunningServer> {
   const dir = mkdtempSync(join(tmpdir(), 'done-server-'))
   const database = await newDatabase()
-  return serverOn(dir, database, async () => {
+  const cleanUp = async () => {
     await dropDatabase(database)
     rmSync(dir, { recursive: true, force: true })
-  })
+  }
+  return serverOn(dir, database, cleanUp, settings)
 }
 
 /** A server on data that are there; `cleanUp` is done when it has been stopped. */
@@ -47,11 +50,18 @@ export async function serverOn(
   dir: string,
   database: DatabaseOptions,
   cleanUp: () => Promise<void>,
+  settings: Record<string, string> = {},
 ): Promise<RunningServer> {
   const env = environmentOf(database)
   const child = spawn(process.execPath, [DONECTL, 'serve', '--data', dir, '--port', '0'], {
-    env: cleanEnv(env),
-    stdio: ['ignore', 'pipe', 'inherit'],
+    env: cleanEnv({ ...env, ...settings }),
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const printed: Buffer[] = []
+  child.stdout.on('data', (part: Buffer) => printed.push(part))
+  child.stderr.on('data', (part: Buffer) => {
+    printed.push(part)
+    process.stderr.write(part)
   })
   const site = await addressOf(child)
   const lookout = lookoutOn(dir, database)
@@ -65,6 +75,7 @@ export async function serverOn(
     dir,
     process: child,
     env,
+    said: () => Buffer.concat(printed).toString(),
     look: lookout.look,
     site,
     async token(name, scope, ...more) {
