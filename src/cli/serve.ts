@@ -8,6 +8,7 @@ import { serveHttp } from '../http/server.ts'
 import { startJobs } from '../jobs/poller.ts'
 import { mcpHttp } from '../mcp/http.ts'
 import { formatId } from '../model/id.ts'
+import { checkHead } from '../store/chain.ts'
 import { accountNumbers, reopenUnsigned, unsignedClosings } from '../store/verify.ts'
 import { systemActor } from '../tools/access.ts'
 import { leaveAddress } from './address.ts'
@@ -26,6 +27,7 @@ export async function run(args: string[]): Promise<undefined> {
   mkdirSync(config.dataDir, { recursive: true, mode: 0o700 })
   const done = await openHere(config, { site: () => site })
   const account = await ensureAccount(done.store, config)
+  await refuseCutLog(done)
   await mendClosings(done)
   const own = new URL(site).hostname
   const names = [
@@ -64,6 +66,20 @@ export async function run(args: string[]): Promise<undefined> {
   process.once('SIGINT', stop)
   process.once('SIGTERM', stop)
   return undefined
+}
+
+/** Gate G8: a log of which the newest part is gone may not grow again, which would hide that. */
+async function refuseCutLog({ store, heads }: Done): Promise<void> {
+  for (const account of await store.read(systemActor(0), 'verify', accountNumbers)) {
+    const fault = await store.read(systemActor(account), 'verify', (tx) =>
+      checkHead(tx, heads.known(account)),
+    )
+    if (fault !== undefined) {
+      throw new Error(
+        `In account ${account} ${fault}. donectl verify says more. Restore the database from a backup; where you have put an older one back yourself, remove ${heads.path}.`,
+      )
+    }
+  }
 }
 
 /** Gate G8, way 28: what was closed past the program is found at the next start, and does not stand. */

@@ -24,6 +24,7 @@ const ID_LETTERS = {
   authenticator: 'H',
   recovery_code: 'Z',
   passkey: 'B',
+  amendment: 'D',
 } as const
 
 export type Kind = keyof typeof ID_LETTERS

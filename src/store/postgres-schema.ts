@@ -81,6 +81,12 @@ function functions(schema: string, { people }: Roles): string[] {
       asOwner,
     ),
     define(
+      'done_unsealed(most bigint) RETURNS SETOF bigint',
+      `SELECT c.account FROM counters c WHERE c.kind = 'event'
+        AND c.last > COALESCE((SELECT MAX(s.last) FROM seals s WHERE s.account = c.account), 0) LIMIT most`,
+      asOwner,
+    ),
+    define(
       'done_newest(followed bigint[]) RETURNS TABLE (account bigint, id bigint)',
       `SELECT c.account, c.last FROM counters c WHERE c.account = ANY (followed) AND c.kind = 'event'`,
       asOwner,
