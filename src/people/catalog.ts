@@ -3,6 +3,7 @@ import { approvalOperations } from './approval.ts'
 import { autoOkOperations } from './auto-ok.ts'
 import { memberOperations } from './member.ts'
 import { questionOperations } from './question.ts'
+import { redactionOperations } from './redaction.ts'
 import { sessionOperations } from './session.ts'
 import { sourceOperations } from './source.ts'
 import { tokenOperations } from './token.ts'
@@ -19,6 +20,7 @@ export const PEOPLE_CATALOG = {
   ...agentOperations,
   ...tokenOperations,
   ...trashOperations,
+  ...redactionOperations,
   ...sourceOperations,
   ...sessionOperations,
   ...memberOperations,
