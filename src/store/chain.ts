@@ -11,7 +11,7 @@ type Seal = Row<'seals'>
 const PART = 500
 
 /** What seals cover beside the events: the newest seal that speaks of a thing says how it must look. */
-export type StateKind = 'request' | 'sign_off' | 'passkeys'
+type StateKind = 'request' | 'sign_off' | 'passkeys'
 export type State = readonly [kind: StateKind, number: number, digest: string]
 
 /** The digest of what was not there when the seal that speaks of it was made. */
@@ -192,7 +192,7 @@ async function requestsNumbered(tx: ReadTx, numbers: readonly number[]): Promise
 }
 
 /** The sign-offs of these tasks since a moment. */
-export async function signOffsOf(
+async function signOffsOf(
   tx: ReadTx,
   tasks: readonly number[],
   since: number,

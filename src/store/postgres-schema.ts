@@ -155,7 +155,7 @@ UNION ALL SELECT format('constraint %s %s %s %s', t.relname, c.conname, c.conval
   FROM tables t JOIN pg_constraint c ON c.conrelid = t.oid WHERE c.contype <> 'n'
 UNION ALL SELECT format('index %s %s', i.indisvalid, pg_get_indexdef(i.indexrelid))
   FROM tables t JOIN pg_index i ON i.indrelid = t.oid
-UNION ALL SELECT format('trigger %s %s', g.tgenabled, pg_get_triggerdef(g.oid))
+UNION ALL SELECT format('trigger %s %s %s', g.tgname, g.tgenabled, pg_get_triggerdef(g.oid))
   FROM tables t JOIN pg_trigger g ON g.tgrelid = t.oid WHERE NOT g.tgisinternal
 UNION ALL SELECT format('rule %s', pg_get_ruledef(r.oid)) FROM tables t JOIN pg_rewrite r ON r.ev_class = t.oid
 UNION ALL SELECT format('policy %s %s %s %s %s %s', t.relname, p.polname, p.polcmd, p.polpermissive,

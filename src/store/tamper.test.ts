@@ -11,7 +11,7 @@ import { checkClosings } from './verify.ts'
 import { checkLog } from './verify-log.ts'
 
 const SEED = Number(process.env.DONE_SEED ?? 20261201)
-const TAMPERINGS = times(150, 1000)
+const TAMPERINGS = times(100, 1000)
 
 /** What is tampered with, and the columns that nothing rests on: how a passkey is called and how often it was used. */
 const COLUMNS = {
