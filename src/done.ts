@@ -5,6 +5,7 @@ import { sealKey } from './auth/console.ts'
 import { type CredentialUse, credentialUse } from './auth/credential-use.ts'
 import { type Envelope, envelopeUnder, keyFor } from './auth/envelope.ts'
 import { folderConnector } from './connectors/folder.ts'
+import { type Heads, headsIn } from './jobs/heads.ts'
 import { AppError, invalid } from './model/error.ts'
 import type { Outside } from './model/outside.ts'
 import { openStore, type Store } from './store/store.ts'
@@ -19,6 +20,8 @@ export interface Done {
   /** When tokens were last used; every door that takes them tells it. */
   credentialUse: CredentialUse
   outside: Outside
+  /** How far the log was sealed, as this machine has seen it. */
+  heads: Heads
   /** In which secrets are kept that have to be read again. */
   secrets: Envelope
   /** Signs the cookies of the authorization server. */
@@ -72,6 +75,7 @@ export async function openDone(options: DoneOptions): Promise<Done> {
     access,
     credentialUse: uses,
     outside,
+    heads: headsIn(options.dataDir),
     secrets: envelopeUnder(key),
     cookieKey: keyFor('cookies', key).toString('base64url'),
     stopWaiting: () => ending.abort(),

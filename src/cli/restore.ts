@@ -15,6 +15,7 @@ import { sealKey } from '../auth/console.ts'
 import { endWhatOpens, type Restored } from '../auth/restored.ts'
 import { type Config, readConfig } from '../config.ts'
 import { openDone, sealBy } from '../done.ts'
+import { headsIn } from '../jobs/heads.ts'
 import { formatId } from '../model/id.ts'
 import { type Copied, checkCopy, readCopy } from '../store/backup.ts'
 import { moveEngine } from '../store/move.ts'
@@ -47,6 +48,8 @@ export async function run(args: string[]): Promise<number> {
   const made = await inNewFolder(config.dataDir, async (beside) => {
     const { restored, copied, sha256 } = await prepare(from, beside, config.site, key)
     await putInPlace(beside, config, key)
+    // What was known of a longer log is of the data that were here before.
+    rmSync(headsIn(config.dataDir).path, { force: true })
     return { restored, copied, sha256 }
   })
   console.log(report(config, from, begun, made))

@@ -6,6 +6,7 @@ import type { Done } from '../done.ts'
 import { openDoors } from '../doors.ts'
 import { startJobs } from '../jobs/poller.ts'
 import { formatId } from '../model/id.ts'
+import { checkHead } from '../store/chain.ts'
 import { accountNumbers, reopenUnsigned, unsignedClosings } from '../store/verify.ts'
 import { systemActor } from '../tools/access.ts'
 import { leaveAddress } from './address.ts'
@@ -26,6 +27,7 @@ export async function run(args: string[]): Promise<undefined> {
   const opened = await openHere(config, { site: () => site, committed: metrics?.metrics.committed })
   const done = metrics ? { ...opened, call: metrics.metrics.timed(opened.call) } : opened
   const account = await ensureAccount(done.store, config)
+  await refuseCutLog(done)
   await mendClosings(done)
   const server = await openDoors({ done, config, metrics })
   if (!flags.site && !process.env.DONE_SITE) site = site.replace(/:\d+$/, `:${server.port}`)
@@ -92,6 +94,20 @@ function stopAtSignal(stop: () => Promise<void>): void {
   }
   process.on('SIGINT', end)
   process.on('SIGTERM', end)
+}
+
+/** Gate G8: a log of which the newest part is gone may not grow again, which would hide that. */
+async function refuseCutLog({ store, heads }: Done): Promise<void> {
+  for (const account of await store.read(systemActor(0), 'verify', accountNumbers)) {
+    const fault = await store.read(systemActor(account), 'verify', (tx) =>
+      checkHead(tx, heads.known(account)),
+    )
+    if (fault !== undefined) {
+      throw new Error(
+        `In account ${account} ${fault}. donectl verify says more. Restore the database from a backup; where you have put an older one back yourself, remove ${heads.path}.`,
+      )
+    }
+  }
 }
 
 /** Gate G8, way 28: what was closed past the program is found at the next start, and does not stand. */

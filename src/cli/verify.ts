@@ -1,34 +1,42 @@
 import { formatId } from '../model/id.ts'
 import { accountNumbers, checkClosings } from '../store/verify.ts'
+import { checkLog } from '../store/verify-log.ts'
 import { systemActor } from '../tools/access.ts'
 import { readFlags, settings } from './options.ts'
 import { openHere, placeOf } from './place.ts'
 
 /**
- * `donectl verify`: whether every closed task that needed a person has a sealed sign-off of its content. That the schema and
- * the key are the right ones shows in that the data open at all. It begins none. Exit code 1 where something does not hold.
+ * `donectl verify`: whether the log is whole and as it was written, every sign-off as it was made, and every closed task that
+ * needed a person has one of its content. Schema and key are compared when the data are opened, which fails where they are
+ * not the right ones, and says what is not. It changes nothing and begins nothing. Exit code 1 where something does not hold.
  */
 export async function run(args: string[]): Promise<number> {
   const { flags } = readFlags(args, ['data'])
   const config = settings(flags)
   const done = await openHere(config, { existing: true })
   try {
-    let [looked, wrong] = [0, 0]
-    for (const account of await done.store.read(systemActor(0), 'verify', accountNumbers)) {
-      const { gated, unsigned } = await done.store.read(systemActor(account), 'verify', checkClosings)
-      for (const task of unsigned) {
-        console.log(
-          `${formatId('task', task.id)} is ${task.status} without a sign-off that holds: ${task.title}`,
-        )
-      }
-      looked += gated
-      wrong += unsigned.length
-    }
     const { database, dataDir } = config
-    const place = database === undefined ? dataDir : `PostgreSQL ${placeOf(database)}`
     console.log(
-      `${place}: schema and key are the right ones; closed tasks that needed a person: ${looked}, of which ${wrong === 0 ? 'every sign-off holds' : `${wrong} have none that holds. donectl serve puts them back to open`}.`,
+      `${database === undefined ? dataDir : `PostgreSQL ${placeOf(database)}`}: the schema with its triggers and the key are the right ones.`,
     )
+    let wrong = 0
+    for (const account of await done.store.read(systemActor(0), 'verify', accountNumbers)) {
+      const head = done.heads.known(account)
+      const { log, gated, unsigned } = await done.store.read(systemActor(account), 'verify', async (tx) => ({
+        log: await checkLog(tx, head),
+        ...(await checkClosings(tx)),
+      }))
+      const tasks = unsigned.map(
+        (task) =>
+          `${formatId('task', task.id)} is ${task.status} without a sign-off that holds: ${task.title}. donectl serve puts it back to open`,
+      )
+      for (const fault of [...log.faults, ...tasks]) console.log(`Account ${account}: ${fault}.`)
+      const found = log.faults.length + tasks.length
+      console.log(
+        `Account ${account}: ${log.events} events in ${log.seals} seals (${log.unsealed} not sealed yet), closed tasks that needed a person: ${gated}; ${found === 0 ? 'everything holds' : `what does not hold: ${found}`}.`,
+      )
+      wrong += found
+    }
     return wrong === 0 ? 0 : 1
   } finally {
     await done.close()

@@ -1,7 +1,9 @@
 import { AppError } from '../model/error.ts'
 import type { Store } from '../store/store.ts'
 import { expire } from './expiry.ts'
+import type { Heads } from './heads.ts'
 import { sweep } from './lease-sweep.ts'
+import { noteHeads, seal } from './seal.ts'
 
 /** What the jobs work on: an open Done. */
 export interface JobDeps {
@@ -9,6 +11,8 @@ export interface JobDeps {
   /** What is counted in memory and written now and then. */
   access: { flush(): Promise<void> }
   credentialUse: { flush(): Promise<void> }
+  /** The newest part of each account's log that was sealed, kept beside the database. */
+  heads: Heads
 }
 
 export interface JobOptions {
@@ -19,7 +23,7 @@ export interface JobOptions {
 }
 
 export interface Jobs {
-  /** Ends the poller; resolves when the round that runs has ended. */
+  /** Ends the poller; resolves when the round that runs has ended, and what was written last is sealed. */
   stop(): Promise<void>
 }
 
@@ -29,11 +33,16 @@ const EVERY_MS = 5000
 /** How often what has outlived its time is dropped, by the store's clock. */
 const EXPIRE_MS = 10 * 60_000
 
+/** How often the seals of other processes are noted here as well. */
+const HEADS_MS = 60_000
+
 /** The jobs, in the order of a round, each with its least distance between two runs. */
 const JOBS: readonly { name: string; everyMs: number; run: (deps: JobDeps) => Promise<unknown> }[] = [
   { name: 'access', everyMs: 0, run: ({ access }) => access.flush() },
   { name: 'credential-use', everyMs: 0, run: ({ credentialUse }) => credentialUse.flush() },
   { name: 'sweep', everyMs: 0, run: ({ store }) => sweep(store) },
+  { name: 'seal', everyMs: 0, run: ({ store, heads }) => seal(store, heads) },
+  { name: 'heads', everyMs: HEADS_MS, run: ({ store, heads }) => noteHeads(store, heads) },
   { name: 'expiry', everyMs: EXPIRE_MS, run: ({ store }) => expire(store) },
 ]
 
@@ -76,6 +85,7 @@ export function startJobs(deps: JobDeps, options: JobOptions = {}): Jobs {
       stopped = true
       clearTimeout(timer)
       await round
+      await seal(deps.store, deps.heads).catch((error) => failed('seal', error))
     },
   }
 }

@@ -50,6 +50,7 @@ export const EVENT_KINDS = [
   'session_ended',
   'loop_damped',
   'source_changed',
+  'redacted',
 ] as const
 export type EventKind = (typeof EVENT_KINDS)[number]
 

@@ -25,6 +25,7 @@ const ID_LETTERS = {
   recovery_code: 'Z',
   passkey: 'B',
   grant: 'O',
+  amendment: 'D',
 } as const
 
 export type Kind = keyof typeof ID_LETTERS

@@ -4,6 +4,7 @@ import { autoOkOperations } from './auto-ok.ts'
 import { grantOperations } from './grant.ts'
 import { memberOperations } from './member.ts'
 import { questionOperations } from './question.ts'
+import { redactionOperations } from './redaction.ts'
 import { sessionOperations } from './session.ts'
 import { sourceOperations } from './source.ts'
 import { tokenOperations } from './token.ts'
@@ -21,6 +22,7 @@ export const PEOPLE_CATALOG = {
   ...tokenOperations,
   ...grantOperations,
   ...trashOperations,
+  ...redactionOperations,
   ...sourceOperations,
   ...sessionOperations,
   ...memberOperations,

@@ -1,4 +1,4 @@
-import { type Defaulted, lifecycle, record } from './column.ts'
+import { type Defaulted, lifecycle, quoting, record } from './column.ts'
 
 /** Kept apart from the account's content; no answer about content reads from them (spec: effects). */
 export const ACCESS_TABLES = {
@@ -6,7 +6,8 @@ export const ACCESS_TABLES = {
     account: record<number>(),
     credential: record<string>(),
     actor: record<string>(),
-    tool: record<string>(),
+    /** As it was called, whether there is such a tool or not. */
+    tool: quoting(record<string>()),
     /** Start of the 20 seconds counted. */
     bucket: record<number>(),
     calls: record<number>(),
@@ -17,9 +18,9 @@ export const ACCESS_TABLES = {
     account: record<number>(),
     credential: record<string>(),
     actor: record<string>(),
-    tool: record<string>(),
+    tool: quoting(record<string>()),
     code: record<string>(),
-    message: record<string>(),
+    message: quoting(record<string>()),
     /** 1 where the call ran against the approval gate; such rows are kept for 90 days, the rest for one. */
     gate: record<number>(),
     at: record<number>(),

@@ -13,13 +13,23 @@ export type ColumnRole = 'authored' | 'lifecycle' | 'hides' | 'record'
 
 export interface Column<T> {
   readonly role: ColumnRole
+  /** Whether words stand in it that people or agents wrote, so that a leaked secret may be among them (redact.ts). */
+  readonly words?: boolean
+  /** Whether the words are the texts of a JSON value. */
+  readonly json?: boolean
   readonly type?: T
 }
 
-export const authored = <T>(): Column<T> => ({ role: 'authored' })
+export const authored = <T>(): Column<T> => ({ role: 'authored', words: true })
 export const lifecycle = <T>(): Column<T> => ({ role: 'lifecycle' })
 export const hides = <T>(): Column<T> => ({ role: 'hides' })
 export const record = <T>(): Column<T> => ({ role: 'record' })
+
+/** Authored, but in a form in which no words of one's own can stand: numbers, dates, ids, zones, rules. */
+export const shaped = <T>(column: Column<T>): Column<T> => ({ ...column, words: false })
+/** Nobody's own words, but it may repeat some. */
+export const quoting = <T>(column: Column<T>): Column<T> => ({ ...column, words: true })
+export const inJson = <T>(column: Column<T>): Column<T> => ({ ...column, json: true })
 
 /** A column that an insert may leave to the schema's default. */
 export type Defaulted<T> = ColumnType<T, T | undefined, T>

@@ -59,6 +59,8 @@ export interface Engine {
    */
   write<T>(scope: Scope, run: (queries: Queries, tx: string) => Promise<Done<T>>): Promise<T>
   readonly feed: EventFeed
+  /** Has the engine forget what rows have held before: until then it may stand in unused parts of its files. */
+  scrub(): Promise<void>
   /** See {@link Store.credentialStamp}. */
   credentialStamp(): number | undefined
   /** The version of the schema that the database has by now. */

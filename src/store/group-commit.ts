@@ -85,5 +85,6 @@ function rollBack(writer: SqliteConnection): void {
   }
 }
 
-const isBusy = (error: unknown): boolean =>
+/** Whether another connection was at work. */
+export const isBusy = (error: unknown): boolean =>
   error instanceof Error && /database is locked|SQLITE_BUSY/.test(error.message)

@@ -1,9 +1,11 @@
+import { createHmac } from 'node:crypto'
 import type { Compilable, Kysely, RawBuilder } from 'kysely'
 import type { Actor } from '../model/actor.ts'
 import type { NewEvent, StoredEvent } from '../model/event.ts'
 import type { Kind } from '../model/id.ts'
 import type { Dialect } from './dialect.ts'
 import type { Queries, Result } from './engine.ts'
+import { type LoggedEvent, textOfEvent } from './log.ts'
 import type { Database, Row } from './tables.ts'
 
 const HANDLE = Symbol('handle')
@@ -165,6 +167,27 @@ export function sealOf(tx: ReadTx, text: string): string {
   return tx[HANDLE].seal(text)
 }
 
+const logKeys = new WeakMap<Handle['seal'], string>()
+
+/**
+ * A keyed hash over what stands in the log or seals it, in base64url, under a key that is made from the installation's and
+ * used for nothing else. `what` keeps one kind of text from standing in for another.
+ */
+export function logSealOf(tx: ReadTx, what: string, text: string): string {
+  const { seal } = tx[HANDLE]
+  let key = logKeys.get(seal)
+  if (key === undefined) {
+    key = seal('key of the log, version 1')
+    logKeys.set(seal, key)
+  }
+  return createHmac('sha256', key).update(what).update('\n').update(text).digest('base64url')
+}
+
+/** What an event's row carries so that it can't be forged: half of a keyed hash, which is 128 bits. */
+export function sealOfEvent(tx: ReadTx, event: LoggedEvent): string {
+  return logSealOf(tx, 'event', textOfEvent(event)).slice(0, 22)
+}
+
 /** Events inserted so far in this transaction. */
 export function eventsOf(tx: ReadTx): readonly StoredEvent[] {
   return tx[HANDLE].events
@@ -212,6 +235,7 @@ const insertEvent = laterQuery((db, row: Row<'events'>) =>
     project: row.project,
     object: row.object,
     data: row.data,
+    seal: row.seal,
   }),
 )
 
@@ -233,7 +257,7 @@ export async function emit(tx: WriteTx, event: NewEvent): Promise<number> {
     project: event.project === undefined ? await projectOf(tx, event.task) : event.project,
     object: event.object ?? null,
   }
-  insertEvent(tx, { ...row, data })
+  insertEvent(tx, { ...row, data, seal: sealOfEvent(tx, { ...row, data }) })
   tx[HANDLE].events.push(row)
   return id
 }

@@ -312,7 +312,7 @@ describe.skipIf(!onPostgres())('a move between the engines', () => {
       stderr: expect.stringMatching(/never overwritten/),
     })
     const verified = await donectl(['verify', '--data', folder.dir])
-    expect(verified.stdout).toMatch(/needed a person: \d+, of which every sign-off holds\./)
+    expect(verified.stdout).toMatch(/needed a person: \d+; everything holds\./)
   })
 })
 

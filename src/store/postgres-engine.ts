@@ -7,10 +7,12 @@ import { type EventSource, eventFeed } from './feed.ts'
 import { laneOf } from './postgres-commit.ts'
 import { isLost, openPool, optionsFor, queriesOn } from './postgres-connect.ts'
 import { openNotices } from './postgres-notices.ts'
-import { type Ready, setUp } from './postgres-setup.ts'
+import { SCHEMA } from './postgres-schema.ts'
+import { connect, type Ready, setUp } from './postgres-setup.ts'
 import { type WriteQueue, writeQueue } from './queue.ts'
 import type { StoreOptions } from './store.ts'
 import { EVENT_COLUMNS } from './stream.ts'
+import { TABLES } from './tables.ts'
 
 /** Connections of one process: for reads, for agents' writes, and for what persons decide. */
 const POOL = { read: 8, app: 8, people: 2 } as const
@@ -88,6 +90,7 @@ export async function openPostgresEngine(
     read,
     write: (scope, run) => lane(scope).push(scope, run),
     feed,
+    scrub: () => scrub(url, waitMs),
     // A credential is looked up at each request, so that a revocation holds at once in every process.
     credentialStamp: () => undefined,
     schemaVersion: () =>
@@ -104,6 +107,23 @@ export async function openPostgresEngine(
     },
   }
   return { engine, seal }
+}
+
+/**
+ * Removes the versions of rows that nobody sees any more, as the tables' owner. What the server's own log and its archive hold,
+ * and what is left of them in pages until these are written again, is beyond a client's reach (docs/scale-out.md).
+ */
+async function scrub(url: string, waitMs: number): Promise<void> {
+  const owner = await connect({ url, waitMs })
+  try {
+    await owner.query(
+      `VACUUM ${Object.keys(TABLES)
+        .map((table) => `${SCHEMA}.${table}`)
+        .join(', ')}`,
+    )
+  } finally {
+    await owner.end()
+  }
 }
 
 /** One snapshot, which the server itself keeps from writing: by the transaction, by the role's setting and by its grants. */

@@ -83,6 +83,12 @@ function functions(schema: string, { people }: Roles): string[] {
       asOwner,
     ),
     define(
+      'done_unsealed(most bigint) RETURNS SETOF bigint',
+      `SELECT c.account FROM counters c WHERE c.kind = 'event'
+        AND c.last > COALESCE((SELECT MAX(s.last) FROM seals s WHERE s.account = c.account), 0) LIMIT most`,
+      asOwner,
+    ),
+    define(
       'done_newest(followed bigint[]) RETURNS TABLE (account bigint, id bigint)',
       `SELECT c.account, c.last FROM counters c WHERE c.account = ANY (followed) AND c.kind = 'event'`,
       asOwner,
@@ -151,7 +157,7 @@ UNION ALL SELECT format('constraint %s %s %s %s', t.relname, c.conname, c.conval
   FROM tables t JOIN pg_constraint c ON c.conrelid = t.oid WHERE c.contype <> 'n'
 UNION ALL SELECT format('index %s %s', i.indisvalid, pg_get_indexdef(i.indexrelid))
   FROM tables t JOIN pg_index i ON i.indrelid = t.oid
-UNION ALL SELECT format('trigger %s %s', g.tgenabled, pg_get_triggerdef(g.oid))
+UNION ALL SELECT format('trigger %s %s %s', g.tgname, g.tgenabled, pg_get_triggerdef(g.oid))
   FROM tables t JOIN pg_trigger g ON g.tgrelid = t.oid WHERE NOT g.tgisinternal
 UNION ALL SELECT format('rule %s', pg_get_ruledef(r.oid)) FROM tables t JOIN pg_rewrite r ON r.ev_class = t.oid
 UNION ALL SELECT format('policy %s %s %s %s %s %s', t.relname, p.polname, p.polcmd, p.polpermissive,

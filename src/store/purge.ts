@@ -1,6 +1,7 @@
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import { conflict, invalid, notFound } from '../model/error.ts'
 import { formatId } from '../model/id.ts'
+import { amendEvent, requestRemoved } from './amendment.ts'
 import { meaningChanged } from './content.ts'
 import { type DestroyTx, emit, inNumbers, sqlOf } from './handle.ts'
 import { dropFromIndex } from './search-index.ts'
@@ -57,7 +58,7 @@ export async function purge(tx: DestroyTx, id: number, title: string): Promise<P
   else if (entry.kind === 'view')
     await sqlOf(tx).deleteFrom('views').where('account', '=', tx.account).where('trash', '=', id).execute()
   else await purgePart(tx, entry.kind, number)
-  await forgetTexts(tx, entry.object)
+  await forgetTexts(tx, sql`object = ${entry.object}`)
   await sqlOf(tx).deleteFrom('trash').where('account', '=', tx.account).where('id', '=', id).execute()
   await emit(tx, {
     kind: 'purged',
@@ -131,12 +132,7 @@ async function purgeTasks(tx: DestroyTx, tasks: readonly Row<'tasks'>[]): Promis
     .where('account', '=', tx.account)
     .where('blocked_by', 'in', inNumbers(tx, ids))
     .execute()
-  await db
-    .updateTable('events')
-    .set({ data: null })
-    .where('account', '=', tx.account)
-    .where('task', 'in', inNumbers(tx, ids))
-    .execute()
+  await forgetTexts(tx, sql`task IN ${inNumbers(tx, ids)}`)
   await db
     .deleteFrom('trash')
     .where('account', '=', tx.account)
@@ -153,11 +149,13 @@ async function purgeTasks(tx: DestroyTx, tasks: readonly Row<'tasks'>[]): Promis
   const kept = signed.map((each) => each.task)
   const gone = ids.filter((id) => !kept.includes(id))
   for (const id of kept) await emptyShell(tx, id)
-  await db
+  const requests = await db
     .deleteFrom('requests')
     .where('account', '=', tx.account)
     .where('task', 'in', inNumbers(tx, gone))
+    .returningAll()
     .execute()
+  for (const request of requests) await requestRemoved(tx, request)
   await db
     .deleteFrom('tasks')
     .where('account', '=', tx.account)
@@ -206,12 +204,7 @@ async function emptyShell(tx: DestroyTx, id: number): Promise<void> {
 async function purgeProject(tx: DestroyTx, id: number): Promise<void> {
   await detach(tx, 'project', [id])
   await dropFromIndex(tx, sql`kind = 'project' AND object = ${id}`)
-  await sqlOf(tx)
-    .updateTable('events')
-    .set({ data: null })
-    .where('account', '=', tx.account)
-    .where('project', '=', id)
-    .execute()
+  await forgetTexts(tx, sql`project = ${id}`)
   await sqlOf(tx).deleteFrom('projects').where('account', '=', tx.account).where('id', '=', id).execute()
 }
 
@@ -266,12 +259,24 @@ async function purgeLabel(tx: DestroyTx, entry: Row<'trash'>): Promise<void> {
   }
 }
 
-/** Events stay, since streams and counters rest on their order; what they quoted of the thing goes. */
-async function forgetTexts(tx: DestroyTx, object: string): Promise<void> {
-  await sqlOf(tx)
-    .updateTable('events')
-    .set({ data: null })
-    .where('account', '=', tx.account)
-    .where('object', '=', object)
-    .execute()
+/** How many events are read at once to have their texts taken out. */
+const CHUNK = 500
+
+/** Events stay, since streams, counters and the chain rest on them; what they quoted of the thing goes. */
+async function forgetTexts(tx: DestroyTx, which: RawBuilder<unknown>): Promise<void> {
+  for (let after = 0; ; ) {
+    const events = await sqlOf(tx)
+      .selectFrom('events')
+      .selectAll()
+      .where('account', '=', tx.account)
+      .where('id', '>', after)
+      .where('data', 'is not', null)
+      .where(sql<boolean>`${which}`)
+      .orderBy('id')
+      .limit(CHUNK)
+      .execute()
+    for (const event of events) await amendEvent(tx, event, { data: null })
+    if (events.length < CHUNK) return
+    after = events.at(-1)!.id
+  }
 }

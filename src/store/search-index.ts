@@ -1,7 +1,16 @@
 import { type RawBuilder, sql } from 'kysely'
 import { partsOf, piecesOf, piecesOfTerm, type Term, wordsOf } from '../model/search.ts'
 import { fold } from '../model/suggest.ts'
-import { dialectOf, inTexts, laterQuery, type ReadTx, sqlOf, type WriteTx, writeQuery } from './handle.ts'
+import {
+  type DestroyTx,
+  dialectOf,
+  inTexts,
+  laterQuery,
+  type ReadTx,
+  sqlOf,
+  type WriteTx,
+  writeQuery,
+} from './handle.ts'
 
 export type SearchKind = 'task' | 'step' | 'comment' | 'project' | 'run' | 'artifact'
 
@@ -147,6 +156,16 @@ export async function indexText(
 export async function dropFromIndex(tx: WriteTx, where: RawBuilder<unknown>): Promise<void> {
   await engineOf(tx).drop(tx, where)
   await sql`DELETE FROM search_docs WHERE account = ${tx.account} AND ${where}`.execute(sqlOf(tx))
+}
+
+/**
+ * Has the index forget the words of what it no longer holds. SQLite only marks them as gone until it merges its parts, and does
+ * that here at once; PostgreSQL keeps the words in their row.
+ */
+export async function compactIndex(tx: DestroyTx): Promise<void> {
+  if (dialectOf(tx).engine !== 'sqlite') return
+  for (const index of ['search_words', 'search_parts'])
+    await sql`INSERT INTO ${sql.table(index)} (${sql.ref(index)}) VALUES ('optimize')`.execute(sqlOf(tx))
 }
 
 /** The documents `d` that hold all of the terms, one or more: what follows FROM, up to the first AND. */

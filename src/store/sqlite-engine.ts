@@ -1,11 +1,12 @@
 import { chmodSync, closeSync, existsSync, mkdirSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import { Kysely } from 'kysely'
+import { AppError } from '../model/error.ts'
 import type { StoredEvent } from '../model/event.ts'
 import { SQLITE } from './dialect.ts'
 import type { Engine, Queries, Result } from './engine.ts'
 import { type EventFeed, type EventSource, eventFeed } from './feed.ts'
-import { groupCommit } from './group-commit.ts'
+import { groupCommit, isBusy } from './group-commit.ts'
 import { migrate, noData, verifySchema } from './migrate.ts'
 import { openNumbers } from './numbers.ts'
 import { writeQueue } from './queue.ts'
@@ -78,6 +79,7 @@ export function openSqliteEngine(
     },
     write: queue.push,
     feed,
+    scrub: () => scrub(path, options.writeWaitMs ?? 10_000),
     credentialStamp: stamp.read,
     schemaVersion: async () => Number(watcher.value('PRAGMA user_version')),
     waiting: queue.waiting,
@@ -92,6 +94,41 @@ export function openSqliteEngine(
     },
   }
   return { engine, seal }
+}
+
+/**
+ * Writes the file anew without what rows have held before, and empties the log beside it. On a connection of its own, which
+ * tries and backs off as the writer does. Throws where other processes leave it no room.
+ */
+async function scrub(path: string, waitMs: number): Promise<void> {
+  const until = performance.now() + waitMs
+  const tried = async (attempt: () => boolean): Promise<void> => {
+    while (!attempt()) {
+      if (performance.now() > until) {
+        throw new AppError(
+          'unavailable',
+          'The text was taken out, and the file could not be cleaned of what stood there before: another process was at work.',
+          { next: 'Send the same call again.' },
+        )
+      }
+      await new Promise((resolve) => setTimeout(resolve, 20))
+    }
+  }
+  const db = openSqlite(path, 'write')
+  try {
+    await tried(() => {
+      try {
+        db.exec('VACUUM')
+        return true
+      } catch (error) {
+        if (!isBusy(error)) throw error
+        return false
+      }
+    })
+    await tried(() => db.value('PRAGMA wal_checkpoint(TRUNCATE)') === 0)
+  } finally {
+    db.close()
+  }
 }
 
 /** How often other processes' commits are looked for, in milliseconds. */

@@ -75,24 +75,31 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     return openHandle({ queries, dialect, tool, tx, seal }, actor, clock(), options.site())
   }
 
-  function write<T>(
+  async function write<T>(
     effect: Scope['effect'],
     actor: Actor,
     tool: string,
     job: (tx: DestroyTx) => Promise<T>,
     last: Last<T> = async (_tx, value) => value,
   ): Promise<T> {
-    return engine.write({ account: actor.account, kind: actor.kind, effect }, async (queries, name) => {
-      const tx = handle(actor, tool, queries, name)
-      try {
-        const done = await job(tx)
-        const value = last(tx, done).finally(() => endHandle(tx))
-        return { value, events: eventsOf(tx) }
-      } catch (error) {
-        endHandle(tx)
-        throw error
-      }
-    })
+    let scrubs = false
+    const written = await engine.write(
+      { account: actor.account, kind: actor.kind, effect },
+      async (queries, name) => {
+        const tx = handle(actor, tool, queries, name)
+        try {
+          const done = await job(tx)
+          const value = last(tx, done).finally(() => endHandle(tx))
+          scrubs = eventsOf(tx).some(({ kind }) => kind === 'redacted')
+          return { value, events: eventsOf(tx) }
+        } catch (error) {
+          endHandle(tx)
+          throw error
+        }
+      },
+    )
+    if (scrubs) await engine.scrub()
+    return written
   }
 
   return {

@@ -2,7 +2,17 @@ import type { Selectable } from 'kysely'
 import type { ActorId, Role as PersonRole, SessionBegin } from '../model/actor.ts'
 import type { ClosedStatus, Status, StepStatus } from '../model/task.ts'
 import { ACCESS_TABLES } from './access-tables.ts'
-import { authored, type Column, type Defaulted, hides, lifecycle, record } from './column.ts'
+import {
+  authored,
+  type Column,
+  type Defaulted,
+  hides,
+  inJson,
+  lifecycle,
+  quoting,
+  record,
+  shaped,
+} from './column.ts'
 
 /** Every column of the account's content, declared once. Times are milliseconds since the epoch; flags are 0 or 1. */
 export const CONTENT_TABLES = {
@@ -17,8 +27,8 @@ export const CONTENT_TABLES = {
   accounts: {
     id: record<number>(),
     name: authored<string>(),
-    zone: authored<string>(),
-    lease_ms: authored<number>(),
+    zone: shaped(authored<string>()),
+    lease_ms: shaped(authored<number>()),
     created_at: record<number>(),
   },
   counters: { account: record<number>(), kind: record<string>(), last: record<number>() },
@@ -27,7 +37,7 @@ export const CONTENT_TABLES = {
     id: record<number>(),
     name: authored<string>(),
     role: lifecycle<PersonRole>(),
-    zone: authored<string | null>(),
+    zone: shaped(authored<string | null>()),
     /** The name by which they sign in with a password; null until they have chosen one. */
     login: lifecycle<string | null>(),
     /** Its folded form, by which it is found. */
@@ -169,7 +179,7 @@ export const CONTENT_TABLES = {
     account: record<number>(),
     id: record<number>(),
     name: authored<string>(),
-    name_key: record<string>(),
+    name_key: quoting(record<string>()),
     description: authored<string>(),
     auto_ok_default: lifecycle<number>(),
     /** 1 where who signs off must not be the one for whom an agent has worked. */
@@ -186,15 +196,15 @@ export const CONTENT_TABLES = {
     id: record<number>(),
     title: authored<string>(),
     description: authored<string>(),
-    project: authored<number | null>(),
-    parent: authored<number | null>(),
-    priority: authored<number>(),
-    due: authored<string | null>(),
-    scheduled: authored<string | null>(),
-    estimate: authored<number | null>(),
-    assignee: authored<ActorId | null>(),
-    recurrence: authored<string | null>(),
-    recurrence_anchor: authored<'due' | 'completion' | null>(),
+    project: shaped(authored<number | null>()),
+    parent: shaped(authored<number | null>()),
+    priority: shaped(authored<number>()),
+    due: shaped(authored<string | null>()),
+    scheduled: shaped(authored<string | null>()),
+    estimate: shaped(authored<number | null>()),
+    assignee: shaped(authored<ActorId | null>()),
+    recurrence: shaped(authored<string | null>()),
+    recurrence_anchor: shaped(authored<'due' | 'completion' | null>()),
     auto_ok: lifecycle<number>(),
     status: lifecycle<Status>(),
     claimed_by: lifecycle<ActorId | null>(),
@@ -221,7 +231,7 @@ export const CONTENT_TABLES = {
     task: record<number>(),
     title: authored<string>(),
     description: authored<string>(),
-    position: authored<string>(),
+    position: shaped(authored<string>()),
     status: lifecycle<StepStatus>(),
     trash: hides<number | null>(),
     version: record<number>(),
@@ -239,11 +249,11 @@ export const CONTENT_TABLES = {
   },
   labels: {
     account: record<number>(),
-    name_key: record<string>(),
+    name_key: quoting(record<string>()),
     name: authored<string>(),
-    color: authored<string | null>(),
+    color: shaped(authored<string | null>()),
     /** The key of the label that took its place: the old name is kept, so that a repeated rename finds it done. */
-    renamed_to: hides<string | null>(),
+    renamed_to: quoting(hides<string | null>()),
     trash: hides<number | null>(),
     created_at: record<number>(),
     created_by: record<ActorId>(),
@@ -251,7 +261,7 @@ export const CONTENT_TABLES = {
   task_labels: {
     account: record<number>(),
     task: record<number>(),
-    label: record<string>(),
+    label: quoting(record<string>()),
     removed_at: hides<number | null>(),
     /** The Trash entry of a deleted label that took this row along. */
     trash: hides<number | null>(),
@@ -263,7 +273,7 @@ export const CONTENT_TABLES = {
     text: authored<string>(),
     author: record<ActorId>(),
     /** Where the words come from when not typed here: a merged task, a source. */
-    origin: record<string | null>(),
+    origin: quoting(record<string | null>()),
     reply_to: record<number | null>(),
     trash: hides<number | null>(),
     version: record<number>(),
@@ -319,15 +329,19 @@ export const CONTENT_TABLES = {
     url: authored<string | null>(),
     text: authored<string | null>(),
     file_name: authored<string | null>(),
-    media_type: record<string | null>(),
+    media_type: quoting(record<string | null>()),
     size: record<number>(),
     sha256: record<string>(),
-    origin: record<string | null>(),
+    origin: quoting(record<string | null>()),
     trash: hides<number | null>(),
     created_at: record<number>(),
     created_by: record<ActorId>(),
   },
-  artifact_bytes: { account: record<number>(), artifact: record<number>(), bytes: authored<Uint8Array>() },
+  artifact_bytes: {
+    account: record<number>(),
+    artifact: record<number>(),
+    bytes: shaped(authored<Uint8Array>()),
+  },
   requests: {
     account: record<number>(),
     id: record<number>(),
@@ -341,7 +355,7 @@ export const CONTENT_TABLES = {
     asked_at: record<number>(),
     decided_by: lifecycle<ActorId | null>(),
     decided_at: lifecycle<number | null>(),
-    note: lifecycle<string | null>(),
+    note: quoting(lifecycle<string | null>()),
   },
   sign_offs: {
     account: record<number>(),
@@ -367,11 +381,11 @@ export const CONTENT_TABLES = {
     id: record<number>(),
     task: record<number | null>(),
     text: authored<string>(),
-    choices: authored<string | null>(),
+    choices: inJson(authored<string | null>()),
     asked_by: record<ActorId>(),
     asked_of: record<ActorId>(),
     holds_task: record<number>(),
-    answer: lifecycle<string | null>(),
+    answer: quoting(lifecycle<string | null>()),
     answered_by: lifecycle<ActorId | null>(),
     answered_at: lifecycle<number | null>(),
     asked_at: record<number>(),
@@ -383,7 +397,7 @@ export const CONTENT_TABLES = {
     kind: record<string>(),
     event: record<number>(),
     task: record<number | null>(),
-    object: record<string | null>(),
+    object: quoting(record<string | null>()),
     at: record<number>(),
     read_at: lifecycle<number | null>(),
   },
@@ -396,15 +410,44 @@ export const CONTENT_TABLES = {
     kind: record<string>(),
     task: record<number | null>(),
     project: record<number | null>(),
-    object: record<string | null>(),
-    data: record<string | null>(),
+    object: quoting(record<string | null>()),
+    data: quoting(inJson(record<string | null>())),
+    /** A keyed hash over the rest of the row (log.ts). */
+    seal: record<string>(),
+  },
+  /** The log, sealed part by part: each row covers the events from `first` to `last` and the seal before it (chain.ts). */
+  seals: {
+    account: record<number>(),
+    id: record<number>(),
+    first: record<number>(),
+    last: record<number>(),
+    /** Over the digests of the events, as they were written. */
+    digest: record<string>(),
+    /** The digests of what these events speak of and what must not be altered either, as JSON. */
+    states: record<string>(),
+    seal: record<string>(),
+    at: record<number>(),
+  },
+  /** What a person took out of the log, or of a request, after it was written: purged or redacted. */
+  amendments: {
+    account: record<number>(),
+    id: record<number>(),
+    subject: record<Amended>(),
+    number: record<number>(),
+    /** The digest of the row as it was. */
+    was: record<string>(),
+    /** The digest of the row as it became; empty where it is gone. */
+    became: record<string>(),
+    by: record<ActorId>(),
+    at: record<number>(),
+    seal: record<string>(),
   },
   trash: {
     account: record<number>(),
     id: record<number>(),
     kind: record<TrashKind>(),
-    object: record<string>(),
-    title: record<string>(),
+    object: quoting(record<string>()),
+    title: quoting(record<string>()),
     task: record<number | null>(),
     project: record<number | null>(),
     by: record<ActorId>(),
@@ -413,9 +456,9 @@ export const CONTENT_TABLES = {
   },
   views: {
     account: record<number>(),
-    name_key: record<string>(),
+    name_key: quoting(record<string>()),
     name: authored<string>(),
-    filter: authored<string>(),
+    filter: inJson(authored<string>()),
     trash: hides<number | null>(),
     created_at: record<number>(),
     created_by: record<ActorId>(),
@@ -423,11 +466,11 @@ export const CONTENT_TABLES = {
   calendar_links: {
     account: record<number>(),
     task: record<number>(),
-    uid: record<string>(),
+    uid: quoting(record<string>()),
     calendar: authored<string | null>(),
     title: authored<string | null>(),
-    starts: authored<string | null>(),
-    ends: authored<string | null>(),
+    starts: shaped(authored<string | null>()),
+    ends: shaped(authored<string | null>()),
     url: authored<string | null>(),
     removed_at: hides<number | null>(),
     created_at: record<number>(),
@@ -435,11 +478,11 @@ export const CONTENT_TABLES = {
   },
   connectors: {
     account: record<number>(),
-    name_key: record<string>(),
+    name_key: quoting(record<string>()),
     name: authored<string>(),
     kind: record<string>(),
-    config: authored<string>(),
-    may_save: authored<number>(),
+    config: inJson(authored<string>()),
+    may_save: shaped(authored<number>()),
     removed_at: hides<number | null>(),
     created_at: record<number>(),
     created_by: record<ActorId>(),
@@ -448,15 +491,15 @@ export const CONTENT_TABLES = {
   context_saves: {
     account: record<number>(),
     id: record<number>(),
-    connector: record<string>(),
+    connector: quoting(record<string>()),
     title: authored<string>(),
     place: authored<string | null>(),
     mark: record<string>(),
     task: record<number | null>(),
     state: lifecycle<'intended' | 'saved' | 'failed'>(),
-    uri: lifecycle<string | null>(),
+    uri: quoting(lifecycle<string | null>()),
     actor: record<ActorId>(),
-    key: record<string | null>(),
+    key: quoting(record<string | null>()),
     args_hash: record<string>(),
     at: record<number>(),
   },
@@ -464,10 +507,10 @@ export const CONTENT_TABLES = {
   replies: {
     account: record<number>(),
     actor: record<string>(),
-    key: record<string>(),
+    key: quoting(record<string>()),
     tool: record<string>(),
     args_hash: record<string>(),
-    answer: record<string>(),
+    answer: quoting(inJson(record<string>())),
     at: record<number>(),
   },
   search_docs: {
@@ -483,6 +526,8 @@ export const CONTENT_TABLES = {
 
 export const TABLES = { ...CONTENT_TABLES, ...ACCESS_TABLES }
 
+/** What can be amended. */
+export type Amended = 'event' | 'request'
 export type NoteKind = 'summary' | 'block' | 'cancel' | 'reopen' | 'release' | 'reject' | 'step' | 'progress'
 export type RequestState = 'pending' | 'approved' | 'rejected' | 'stale' | 'withdrawn'
 export type TrashKind = 'task' | 'project' | 'step' | 'comment' | 'artifact' | 'label' | 'view'

@@ -19,7 +19,7 @@ export interface Rule {
 }
 
 /** All of them. */
-export const rules = (): Rule[] => [...gate(), ...effects()]
+export const rules = (): Rule[] => [...gate(), ...log(), ...effects()]
 
 /** SQLite's triggers for all rules, and those that tell every process that credentials have changed. */
 export function triggers(): string[] {
@@ -192,6 +192,44 @@ function gate(): Rule[] {
       `NEW.second_person IS NOT OLD.second_person AND ${notPerson}`,
       'gate: only a person says whether a second one signs off',
     ),
+  ]
+}
+
+/** The log only grows, and so does what seals it. What stands in it changes where a person purges or redacts, and only then. */
+function log(): Rule[] {
+  const noPersonDestroys = `done_effect() <> 'destroy' OR done_actor() <> 'person'`
+  return [
+    refuse(
+      'log_event_insert',
+      'INSERT ON events',
+      `EXISTS (SELECT 1 FROM events e WHERE e.account = NEW.account AND e.id = NEW.id)`,
+      'log: the number of an event is never used again',
+    ),
+    refuse(
+      'log_event_update',
+      'UPDATE ON events',
+      `${noPersonDestroys} OR ${changed(['account', 'id', 'at', 'actor', 'tool', 'kind', 'task', 'project'])}`,
+      'log: an event stays as it is, but for words that a person takes out',
+    ),
+    refuse(
+      'log_amendment_insert',
+      'INSERT ON amendments',
+      noPersonDestroys,
+      'log: only a person takes words out',
+    ),
+    ...['events', 'seals', 'amendments'].flatMap((table) => [
+      refuse(`log_${table}_delete`, `DELETE ON ${table}`, '1 = 1', 'log: nothing is ever removed from it'),
+      ...(table === 'events'
+        ? []
+        : [
+            refuse(
+              `log_${table}_update`,
+              `UPDATE ON ${table}`,
+              '1 = 1',
+              'log: what seals it is never changed',
+            ),
+          ]),
+    ]),
   ]
 }
 

@@ -91,7 +91,8 @@ async function isSigned(tx: ReadTx, task: Row<'tasks'>): Promise<boolean> {
   return false
 }
 
-function isSealed(tx: ReadTx, signOff: Row<'sign_offs'>): boolean {
+/** Whether a sign-off is as it was made, by this installation. */
+export function isSealed(tx: ReadTx, signOff: Row<'sign_offs'>): boolean {
   const right = Buffer.from(sealOf(tx, sealedText(signOff)))
   const given = Buffer.from(signOff.seal)
   return given.length === right.length && timingSafeEqual(given, right)

@@ -195,13 +195,22 @@ CREATE INDEX notifications_by_recipient ON notifications (account, recipient, id
 CREATE INDEX notifications_unread ON notifications (account, recipient, id) WHERE read_at IS NULL;
 
 CREATE TABLE events (account INTEGER NOT NULL, id INTEGER NOT NULL, at INTEGER NOT NULL, actor TEXT NOT NULL,
-  tool TEXT NOT NULL, kind TEXT NOT NULL, task INTEGER, project INTEGER, object TEXT, data TEXT,
+  tool TEXT NOT NULL, kind TEXT NOT NULL, task INTEGER, project INTEGER, object TEXT, data TEXT, seal TEXT NOT NULL,
   PRIMARY KEY (account, id)) STRICT, WITHOUT ROWID;
 CREATE INDEX events_by_task ON events (account, task, id) WHERE task IS NOT NULL;
 CREATE INDEX events_by_project ON events (account, project, id) WHERE project IS NOT NULL;
 CREATE INDEX events_by_actor ON events (account, actor, id);
 CREATE INDEX events_by_kind ON events (account, kind, id);
 CREATE INDEX events_by_time ON events (account, at, id);
+
+CREATE TABLE seals (account INTEGER NOT NULL, id INTEGER NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL,
+  digest TEXT NOT NULL, states TEXT NOT NULL, seal TEXT NOT NULL, at INTEGER NOT NULL,
+  PRIMARY KEY (account, id)) STRICT, WITHOUT ROWID;
+CREATE TABLE amendments (account INTEGER NOT NULL, id INTEGER NOT NULL,
+  subject TEXT NOT NULL CHECK (subject IN ('event', 'request')), number INTEGER NOT NULL, was TEXT NOT NULL,
+  became TEXT NOT NULL, by TEXT NOT NULL, at INTEGER NOT NULL, seal TEXT NOT NULL,
+  PRIMARY KEY (account, id)) STRICT, WITHOUT ROWID;
+CREATE INDEX amendments_by_subject ON amendments (account, subject, number, id);
 
 CREATE TABLE trash (account INTEGER NOT NULL, id INTEGER NOT NULL, kind TEXT NOT NULL, object TEXT NOT NULL,
   title TEXT NOT NULL, task INTEGER, project INTEGER, by TEXT NOT NULL, at INTEGER NOT NULL, restored_at INTEGER,
