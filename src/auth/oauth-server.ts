@@ -118,15 +118,11 @@ export async function oauthServer(options: OAuthOptions): Promise<OAuthServer> {
       ctx.state.userCode = String(ctx.query.user_code)
       ctx.query = {}
     }
-    // The other modes answer by a script in a page, or in a fragment that no host of ours asks for.
-    const mode = ctx.query.response_mode
-    if (ctx.path === ENDPOINTS.authorization && mode !== undefined && mode !== 'query') {
+    const refused = ctx.path === ENDPOINTS.authorization ? refusalOf(ctx.query) : undefined
+    if (refused) {
       ctx.status = 400
       ctx.type = 'html'
-      ctx.body = options.pages.problem({
-        error: 'unsupported_response_mode',
-        description: 'The answer can only be given in the query of an address.',
-      })
+      ctx.body = options.pages.problem(refused)
     } else await next()
     if (ctx.path.startsWith('/.well-known/') && ctx.status === 200) ctx.body = metadata(ctx.body as Metadata)
     if (ctx.type === 'text/html') ctx.set(options.pages.headers)
@@ -159,7 +155,7 @@ export async function oauthServer(options: OAuthOptions): Promise<OAuthServer> {
       return {
         client: { id, name: client.clientName ?? '', isDocument: isDocument(id) },
         returnsTo: deviceCode ? undefined : String(params.redirect_uri),
-        resource: String(params.resource),
+        resource: String([params.resource].flat()[0]),
         scopes: SCOPES.filter((scope) => scopes.includes(scope)),
         isDevice: deviceCode !== undefined,
       }
@@ -259,6 +255,18 @@ function configuration(options: OAuthOptions, noSuchResource: () => Error): Conf
       },
     },
   } as Configuration
+}
+
+/** What the library would take, and we do not. */
+function refusalOf({ response_mode: mode, resource }: NodeJS.Dict<string | string[]>) {
+  // The other modes answer by a script in a page, or in a fragment that no host of ours asks for.
+  if (mode !== undefined && mode !== 'query') {
+    const description = 'The answer can only be given in the query of an address.'
+    return { error: 'unsupported_response_mode', description }
+  }
+  // A person consents to one resource, and a token is good for one.
+  if (Array.isArray(resource)) return { error: 'invalid_target', description: 'Ask for one resource.' }
+  return undefined
 }
 
 const xsrfOf = (ctx: KoaContextWithOIDC): string =>

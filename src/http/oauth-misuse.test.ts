@@ -86,9 +86,9 @@ describe('a request for authorization is refused', () => {
     expect(await asked({}, `&${name}=other`)).toBe(expected)
   })
 
-  it('for two resources, of which one is another’s', async () => {
+  it('for two resources', async () => {
     expect(await asked({}, `&resource=${encodeURIComponent('https://other.example')}`)).toBe(
-      'host invalid_target',
+      'page invalid_target',
     )
   })
 
