@@ -10,7 +10,8 @@ import { newWorld, type World } from './world.ts'
 let world: World
 beforeEach(async () => {
   world = await newWorld()
-  for (const title of ['One', 'Two']) await world.scout.call('create_task', { title })
+  await world.scout.call('create_task', { title: 'One' })
+  await world.scout.call('create_task', { title: 'Two', steps: [{ title: 'First' }] })
   await world.ana.call('complete_task', { id: 'T1' })
   await seal(world.done.store, world.done.heads)
 })
@@ -33,6 +34,8 @@ describe('donectl verify', () => {
     ['an event that is gone', 'DELETE FROM events WHERE id = 5', /Account 1: event 5 is missing/],
     ['a sign-off', `UPDATE sign_offs SET approver = 'U2'`, /Account 1: sign-off 1, of T1, was altered/],
     ['a sign-off that is gone', 'DELETE FROM sign_offs', /Account 1: sign-off 1 is missing/],
+    ['a task', `UPDATE tasks SET title = 'Other' WHERE id = 1`, /Account 1: the content of T1 was altered/],
+    ['a step', `UPDATE steps SET status = 'skipped'`, /Account 1: the content of T2 was altered/],
   ])('names %s', async (_says, script, place) => {
     await forge(world, script)
     const { code, stdout } = await verify()

@@ -71,7 +71,7 @@ export async function parentsChanged(tx: WriteTx, task: Row<'tasks'>): Promise<S
 }
 
 /** The hash of a task as it stands in this transaction. */
-async function contentHash(tx: ReadTx, task: Row<'tasks'>): Promise<string> {
+export async function contentHash(tx: ReadTx, task: Row<'tasks'>): Promise<string> {
   return hashMeaning({ ...task, ...(await partsOf(tx, task.id)) })
 }
 

@@ -7,7 +7,7 @@ import { seal } from '../jobs/seal.ts'
 import { peopleCall } from '../people/call.ts'
 import { systemActor } from '../tools/access.ts'
 import { digestOf, textOfEvent } from './log.ts'
-import { checkClosings } from './verify.ts'
+import { alteredContents, checkClosings } from './verify.ts'
 import { checkLog } from './verify-log.ts'
 
 const SEED = Number(process.env.DONE_SEED ?? 20261201)
@@ -105,7 +105,12 @@ async function faults(): Promise<string[]> {
   return store.read(systemActor(1), 'verify', async (tx) => {
     const log = await checkLog(tx, heads.known(1))
     const { unsigned } = await checkClosings(tx)
-    return [...log.faults, ...unsigned.map(({ id }) => `T${id} is closed without a sign-off`)]
+    const altered = await alteredContents(tx)
+    return [
+      ...log.faults,
+      ...unsigned.map(({ id }) => `T${id} is closed without a sign-off`),
+      ...altered.map(({ id }) => `the content of T${id} was altered`),
+    ]
   })
 }
 

@@ -3,6 +3,7 @@ import type { ActorId } from '../model/actor.ts'
 import { type Assertion, isSignedBy } from '../model/assertion.ts'
 import { sealedText } from './approval.ts'
 import { FREE } from './claim.ts'
+import { contentHash } from './content.ts'
 import { emit, type ReadTx, sealOf, sqlOf, type WriteTx } from './handle.ts'
 import { notify } from './notification.ts'
 import type { Row } from './tables.ts'
@@ -43,6 +44,27 @@ export async function checkClosings(tx: ReadTx): Promise<{ gated: number; unsign
     for (const task of tasks) if (!(await isSigned(tx, task))) unsigned.push(task)
     gated += tasks.length
     if (tasks.length < CHUNK) return { gated, unsigned }
+    after = tasks.at(-1)!.id
+  }
+}
+
+/**
+ * Tasks of which the content is not what its hash says: it was altered past the program, and a sign-off would stand for what
+ * nobody has seen. Reads every task with its parts, so it is for `donectl verify` and not for the start.
+ */
+export async function alteredContents(tx: ReadTx): Promise<Row<'tasks'>[]> {
+  const altered: Row<'tasks'>[] = []
+  for (let after = 0; ; ) {
+    const tasks = await sqlOf(tx)
+      .selectFrom('tasks')
+      .selectAll()
+      .where('account', '=', tx.account)
+      .where('id', '>', after)
+      .orderBy('id')
+      .limit(CHUNK)
+      .execute()
+    for (const task of tasks) if ((await contentHash(tx, task)) !== task.content_hash) altered.push(task)
+    if (tasks.length < CHUNK) return altered
     after = tasks.at(-1)!.id
   }
 }
