@@ -108,7 +108,7 @@ export interface Page {
 }
 
 /** @param session the cookie of who is signed in there; nobody by default */
-export function jarOf(door: HttpWorld, session = ''): Jar {
+export function jarOf(door: Pick<HttpWorld, 'origin'>, session = ''): Jar {
   const cookies = new Map<string, { value: string; path: string }>()
   for (const each of session.split('; ').filter(Boolean)) {
     const [name = '', value = ''] = each.split('=')

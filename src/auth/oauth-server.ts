@@ -110,6 +110,15 @@ export async function oauthServer(options: OAuthOptions): Promise<OAuthServer> {
       ctx.state.userCode = String(ctx.query.user_code)
       ctx.query = {}
     }
+    // A browser that has lost its cookie gets the form again: the library would take the lack of it for a fault of ours.
+    if (ctx.path === ENDPOINTS.code_verification && ctx.method === 'POST') {
+      const { exp } = await provider.Session.get(ctx)
+      if (exp === undefined) {
+        ctx.redirect(ENDPOINTS.code_verification)
+        ctx.status = 303
+        return
+      }
+    }
     await next()
     if (ctx.path.startsWith('/.well-known/') && ctx.status === 200) ctx.body = metadata(ctx.body as Metadata)
     if (ctx.type === 'text/html') ctx.set(options.pages.headers)
