@@ -19,8 +19,15 @@ export interface EndpointAnswer {
   json: any
 }
 
-/** A host makes itself known, as a public client. */
-export async function register({ origin }: Site, more: object = {}): Promise<EndpointAnswer> {
+let hosts = 0
+
+/** A host makes itself known, as a public client. Each has an address of its own, as far as the server trusts in it. */
+export async function register(
+  { origin }: Site,
+  more: object = {},
+  headers: Record<string, string> = {},
+): Promise<EndpointAnswer> {
+  const from = `10.1.${(++hosts >> 8) & 255}.${hosts & 255}`
   const metadata = {
     client_name: 'Test host',
     redirect_uris: [CALLBACK],
@@ -29,7 +36,7 @@ export async function register({ origin }: Site, more: object = {}): Promise<End
   }
   const answer = await fetch(`${origin}/oauth/register`, {
     method: 'POST',
-    headers: { 'content-type': 'application/json' },
+    headers: { 'content-type': 'application/json', 'x-forwarded-for': from, ...headers },
     body: JSON.stringify(metadata),
   })
   return { status: answer.status, json: await answer.json() }
