@@ -12,6 +12,8 @@ import { contractHash } from '../src/tools/contract.ts'
 import { annotationsFor, TOOL_NAMES, type ToolName, toolNamed } from '../src/tools/effects.ts'
 import { scopeOf } from '../src/tools/guard.ts'
 import { PRESETS } from '../src/tools/presets.ts'
+import { accessPage } from './access.ts'
+import { table } from './table.ts'
 
 const root = join(import.meta.dirname, '..')
 const check = process.argv.includes('--check')
@@ -27,6 +29,7 @@ put('src/generated/hashes.json', json({ tools: contractHash(), sqlite: schemaHas
 put('test/golden/tools-list.json', json({ hash: contractHash(), tools: toolsListFor(['read', 'write']) }))
 put('docs/openapi.json', json(openapi()))
 put('docs/tools.md', await toolsPage())
+put('docs/access.md', accessPage())
 
 if (stale.length > 0) {
   console.error(`Not as generated: ${stale.join(', ')}. Run npm run generate and look at the difference.`)
@@ -123,10 +126,4 @@ function hintsOf(name: ToolName): string {
 function hostRow(name: string, annotations: ReturnType<typeof annotationsFor> | undefined): string[] {
   const decisions = HOSTS.map(({ id }) => MARKS[hostDecision(id as HostId, annotations).decision])
   return [annotations ? `\`${name}\`` : name, ...decisions]
-}
-
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const line = (cells: readonly string[]) =>
-    `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
-  return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n')
 }

@@ -44,7 +44,7 @@ export async function openDoors({ done, config, log, ask, metrics }: DoorOptions
       return actor
     },
     allowedHosts: names,
-    allowedOrigins: names,
+    isOwnPage: (origin, host) => server.origins().get(host.toLowerCase()) === origin,
     site: () => server.site,
     // Its host has been looked at before it is asked for.
     metadata: (host) => metadataOf(server.origins().get(host.toLowerCase()) ?? server.site, MCP_PATH),

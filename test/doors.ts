@@ -1,6 +1,7 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
-import { toolNamed } from '../src/tools/effects.ts'
+import { TOOL_ADDRESSES } from '../src/http/rest.ts'
 import { donectl, stdioHost } from './process.ts'
+import { restCall } from './rest-call.ts'
 import type { RunningServer } from './running.ts'
 
 /** What came back through a door: a code where the call was refused. */
@@ -41,15 +42,11 @@ export const DOORS: Record<string, (server: RunningServer, token: string) => Pro
   REST: async ({ site }, token) => ({
     name: 'REST',
     async call(tool, input) {
-      const { method, path, rest } = restCall(tool, input)
-      const query =
-        method === 'GET'
-          ? `?${new URLSearchParams(Object.fromEntries(Object.entries(rest).map(([k, v]) => [k, String(v)])))}`
-          : ''
-      const response = await fetch(`${site}/api${path}${query}`, {
+      const { method, path, body } = restCall(TOOL_ADDRESSES.find(({ name }) => name === tool)!, input)
+      const response = await fetch(site + path, {
         method,
         headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', 'x-approver': 'U1' },
-        ...(method === 'GET' ? {} : { body: JSON.stringify(rest) }),
+        ...(body ? { body: JSON.stringify(body) } : {}),
       })
       return told(await response.json())
     },
@@ -66,18 +63,6 @@ export const DOORS: Record<string, (server: RunningServer, token: string) => Pro
     },
     close: async () => {},
   }),
-}
-
-/** A tool's address in REST with its arguments put where they belong. */
-function restCall(tool: string, input: Record<string, unknown>) {
-  const [method = '', pattern = ''] = toolNamed(tool)!.http.split(' ')
-  const rest = { ...input }
-  const path = pattern.replace(/:(\w+)/g, (_, name: string) => {
-    const value = rest[name]
-    delete rest[name]
-    return encodeURIComponent(String(value ?? '-'))
-  })
-  return { method, path, rest }
 }
 
 function told(content: unknown): Answer {

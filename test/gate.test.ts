@@ -2,11 +2,12 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { TOOL_NAMES, WRITE_TOOLS } from '../src/tools/effects.ts'
 import { onPostgres } from './database.ts'
 import { DOORS, type Door } from './doors.ts'
+import { grantFor } from './grant.ts'
 import { type RunningServer, startServer } from './running.ts'
 
 /**
- * Ways round the approval gate (spec: gate), by every door and both scopes: nothing closes, and what was refused is on
- * record. The numbers are those of the contract.
+ * Ways round the approval gate (spec: gate), by every door and with every credential of an agent: nothing closes, and what was
+ * refused is on record. The numbers are those of the contract. What OAuth adds to the doors is in gate-oauth.test.ts.
  */
 interface Way {
   says: string
@@ -217,31 +218,46 @@ function toolsOf({ calls }: Way): string {
     .join()
 }
 
-type Scope = 'write' | 'read'
+/** A token that may write, one that may read, and what a host was given over OAuth to read and write. */
+type Credential = 'write token' | 'read token' | 'grant to write'
 
 /**
  * The command line starts a process for each call, which takes longer than all other doors together, and longer still on
  * PostgreSQL. What it hands on is the same on both engines, so that all ways go through it on one of them; and a read token
  * is refused by the tool's name, before anything else of a call is looked at.
  */
-function waysThrough(door: string, scope: Scope): Way[] {
-  return door === 'command line' && (onPostgres() || scope === 'read') ? ONE_OF_EACH : WAYS
+function waysThrough(door: string, credential: Credential): Way[] {
+  return door === 'command line' && (onPostgres() || credential === 'read token') ? ONE_OF_EACH : WAYS
 }
 
-const scopesThrough = (door: string): Scope[] =>
-  door === 'command line' && onPostgres() ? ['write'] : ['write', 'read']
+/** A grant is good over HTTP alone. */
+function credentialsThrough(door: string): Credential[] {
+  if (door === 'command line' && onPostgres()) return ['write token']
+  const overHttp = door === 'MCP HTTP' || door === 'REST'
+  return ['write token', 'read token', ...(overHttp ? (['grant to write'] as const) : [])]
+}
 
 let server: RunningServer
 /** Of one agent, so that a way is not refused for being somebody else's claim or request. */
-let tokens: Record<Scope, string>
+let secrets: Record<Credential, string>
 let worker: Door
 let setup: Setup
 const tally = { ways: 0, refusals: 0 }
 
 beforeAll(async () => {
   server = await startServer()
-  tokens = { write: await server.token('worker', 'write'), read: await server.token('worker', 'read') }
-  worker = await DOORS['MCP HTTP']!(server, tokens.write)
+  const site = { origin: server.site }
+  const grant = await grantFor(site, await server.session(), {
+    resource: server.site,
+    access: 'write',
+    agent: 'worker',
+  })
+  secrets = {
+    'write token': await server.token('worker', 'write'),
+    'read token': await server.token('worker', 'read'),
+    'grant to write': grant.access,
+  }
+  worker = await DOORS['MCP HTTP']!(server, secrets['write token'])
   setup = await setupWith(server, worker)
 })
 afterAll(async () => {
@@ -253,14 +269,14 @@ afterAll(async () => {
 })
 
 describe.each(Object.keys(DOORS))('through %s', (doorName) => {
-  describe.each(scopesThrough(doorName))('with a %s token', (scope) => {
+  describe.each(credentialsThrough(doorName))('with a %s', (credential) => {
     let door: Door
     beforeAll(async () => {
-      door = await DOORS[doorName]!(server, tokens[scope])
+      door = await DOORS[doorName]!(server, secrets[credential])
     })
     afterAll(() => door.close())
 
-    it.each(waysThrough(doorName, scope))('$says', async (way) => {
+    it.each(waysThrough(doorName, credential))('$says', async (way) => {
       const ids = (await way.given?.(setup)) ?? {}
       const before = await record()
       let last: string | undefined
@@ -269,7 +285,7 @@ describe.each(Object.keys(DOORS))('through %s', (doorName) => {
         last = (await door.call(tool, input)).code
         if (last) refusals++
       }
-      if (scope === 'read') expect(last).toBe('scope')
+      if (credential === 'read token') expect(last).toBe('scope')
       else if (way.refused) expect(last).toBeDefined()
       const after = await record()
       expect(after.unsigned, 'nothing closed without a sign-off of its content').toEqual([])

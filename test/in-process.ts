@@ -14,7 +14,7 @@ export async function mcpCaller(world: World, token: string) {
     onEvents: world.done.store.onEvents,
     authenticate: (given) => actorOfToken(world.done.store, given),
     allowedHosts: ['127.0.0.1'],
-    allowedOrigins: ['127.0.0.1'],
+    isOwnPage: (origin, host) => origin === `http://${host}`,
     site: () => 'http://127.0.0.1:4747',
     metadata: () => 'http://127.0.0.1:4747/.well-known/oauth-protected-resource/mcp',
   })

@@ -34,7 +34,7 @@ export async function listen(world: Pick<World, 'done'>): Promise<Endpoint> {
     authenticate: (token) => actorOfToken(store, token),
     onEvents: store.onEvents,
     allowedHosts: ['127.0.0.1', 'localhost'],
-    allowedOrigins: ['127.0.0.1', 'localhost'],
+    isOwnPage: (origin, host) => origin === `http://${host}`,
     site: () => 'http://127.0.0.1:4747',
     metadata: () => 'http://127.0.0.1:4747/.well-known/oauth-protected-resource/mcp',
   })

@@ -12,7 +12,7 @@ import {
 import type { HttpWorld } from './http.ts'
 
 /** Where hosts of the tests wait for the answer; nobody has to listen there. */
-const CALLBACK = 'http://127.0.0.1:9999/callback'
+export const CALLBACK = 'http://127.0.0.1:9999/callback'
 
 /** A host as an MCP client of the SDK's is one: it finds out by itself whom to ask, and how. */
 export interface Host {

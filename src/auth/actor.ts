@@ -133,7 +133,7 @@ function agentActor(row: AgentRow): Omit<AgentActor, 'scopes' | 'credential'> {
   }
 }
 
-/** A viewer reads; members and owners also write. */
-function scopesOf(role: Role): Scope[] {
+/** What a session may do by its person's role: a viewer reads; members and owners also write. */
+export function scopesOf(role: Role): Scope[] {
   return role === 'viewer' ? ['read'] : ['read', 'write']
 }

@@ -33,7 +33,7 @@ export function mayWrite(actor: PersonActor, asked: Asked): boolean {
  * Wants a sign-in within the last 15 minutes, as every credential does.
  */
 export function giveConsent(
-  { store }: Keeper,
+  keeper: Keeper,
   actor: PersonActor,
   asked: Asked,
   consent: Consent,
@@ -46,7 +46,7 @@ export function giveConsent(
   if (wrong !== undefined) {
     throw invalid(`There is no preset or toolset "${wrong.slice(0, 80)}".`, { allowed: NARROWINGS })
   }
-  return writeFresh(store, actor, 'connect_client', async (tx) => {
+  return writeFresh(keeper, actor, 'connect_client', async (tx) => {
     for (const project of projects) await projectById(tx, project)
     const agent = await ownAgent(tx, consent.agent, Number(actor.id.slice(1)))
     const grant = await createGrant(tx, {

@@ -18,9 +18,6 @@ export const ENDPOINTS = {
   code_verification: '/oauth/device',
 } as const
 
-/** The cookie by which the server knows a browser again while a person decides. */
-const SESSION = 'done_oauth'
-
 /** How long what is issued lasts, in seconds. */
 const SECONDS = {
   AccessToken: 3600,
@@ -110,13 +107,18 @@ export async function oauthServer(options: OAuthOptions): Promise<OAuthServer> {
   provider.on('server_error', (_ctx, error) => options.log(error))
   provider.use(async (ctx, next) => {
     // Only our own form carries a code on; the library's would send itself off by a script in the page.
-    if (ctx.path === ENDPOINTS.code_verification && ctx.method === 'POST' && !ctx.cookies.get(SESSION)) {
-      // A form that this browser was never given; the library fails where there is no session to write the refusal into.
-      return ctx.redirect(ENDPOINTS.code_verification)
-    }
     if (ctx.path === ENDPOINTS.code_verification && ctx.method === 'GET' && ctx.query.user_code) {
       ctx.state.userCode = String(ctx.query.user_code)
       ctx.query = {}
+    }
+    // A browser that has lost its cookie gets the form again: the library would take the lack of it for a fault of ours.
+    if (ctx.path === ENDPOINTS.code_verification && ctx.method === 'POST') {
+      const { exp } = await provider.Session.get(ctx)
+      if (exp === undefined) {
+        ctx.redirect(ENDPOINTS.code_verification)
+        ctx.status = 303
+        return
+      }
     }
     const refused = ctx.path === ENDPOINTS.authorization ? refusalOf(ctx.query) : undefined
     if (refused) {
@@ -180,7 +182,7 @@ function configuration(options: OAuthOptions, noSuchResource: () => Error): Conf
   const cookie = { httpOnly: true, sameSite: 'lax', signed: true } as const
   return {
     cookies: {
-      names: { session: SESSION, interaction: 'done_connect', resume: 'done_resume' },
+      names: { session: 'done_oauth', interaction: 'done_connect', resume: 'done_resume' },
       long: cookie,
       short: cookie,
       keys: [cookieKey],

@@ -143,7 +143,7 @@ export async function keepPasskey(
   }).catch(() => undefined)
   if (!made?.verified) throw notFitting()
   const { id, publicKey, counter } = made.registrationInfo.credential
-  await writeFresh(keeper.store, actor, 'add_passkey', async (tx) => {
+  await writeFresh(keeper, actor, 'add_passkey', async (tx) => {
     await addPasskey(tx, {
       person: Number(actor.id.slice(1)),
       credential: id,
@@ -164,8 +164,8 @@ export function ownPasskeys(
 }
 
 /** Takes a passkey from a person: nobody signs in by it any more. */
-export async function removePasskey({ store }: Keeper, actor: PersonActor, id: number): Promise<void> {
-  await writeFresh(store, actor, 'remove_passkey', async (tx) => {
+export async function removePasskey(keeper: Keeper, actor: PersonActor, id: number): Promise<void> {
+  await writeFresh(keeper, actor, 'remove_passkey', async (tx) => {
     await endPasskey(tx, Number(actor.id.slice(1)), id)
   })
 }

@@ -12,14 +12,16 @@ import {
   useStep,
 } from '../store/second-factor.ts'
 import type { Store } from '../store/store.ts'
+import type { AccessLog } from '../tools/access.ts'
 import { systemActor } from '../tools/access.ts'
 import type { Envelope } from './envelope.ts'
 import { writeFresh } from './fresh.ts'
 import { hashSecret } from './secret.ts'
 
-/** What second factors are kept in. */
+/** What second factors are kept in, and where it is recorded that somebody was refused. */
 export interface Keeper {
   store: Store
+  access: AccessLog
   secrets: Envelope
 }
 
@@ -45,12 +47,12 @@ const numberOf = ({ id }: PersonActor): number => Number(id.slice(1))
 const what = ({ account, person }: Person): string => `authenticator ${account} ${person}`
 
 /** A person begins to set up one-time codes; nothing is asked for before they have shown one. */
-export async function beginCodes({ store, secrets }: Keeper, actor: PersonActor): Promise<NewAuthenticator> {
+export async function beginCodes(keeper: Keeper, actor: PersonActor): Promise<NewAuthenticator> {
   const person = numberOf(actor)
   const app = await authenticator(undefined, actor.name)
   const letters = app.secret.base32
-  const closed = secrets.close(letters, what({ account: actor.account, person }))
-  await writeFresh(store, actor, 'begin_codes', async (tx) => {
+  const closed = keeper.secrets.close(letters, what({ account: actor.account, person }))
+  await writeFresh(keeper, actor, 'begin_codes', async (tx) => {
     await beginAuthenticator(tx, person, closed)
   })
   return { address: app.toString(), letters }
@@ -82,7 +84,7 @@ export async function confirmCodes(
     return { address: app.toString(), letters: begun.letters }
   }
   const codes = newRecoveryCodes()
-  await writeFresh(store, actor, 'confirm_codes', async (tx) => {
+  await writeFresh(keeper, actor, 'confirm_codes', async (tx) => {
     await confirmAuthenticator(tx, person, begun.id)
     await useStep(tx, begun.id, step)
     await replaceRecoveryCodes(tx, person, codes.map(hashOfCode))
@@ -98,17 +100,17 @@ export function wrongCode(): AppError {
 }
 
 /** Takes one-time codes and recovery codes from a person. */
-export async function endCodes({ store }: Keeper, actor: PersonActor): Promise<void> {
-  await writeFresh(store, actor, 'end_codes', async (tx) => {
+export async function endCodes(keeper: Keeper, actor: PersonActor): Promise<void> {
+  await writeFresh(keeper, actor, 'end_codes', async (tx) => {
     await endAuthenticator(tx, numberOf(actor))
   })
 }
 
 /** Recovery codes in place of all before, which are kept nowhere. */
-export async function renewRecoveryCodes({ store }: Keeper, actor: PersonActor): Promise<string[]> {
+export async function renewRecoveryCodes(keeper: Keeper, actor: PersonActor): Promise<string[]> {
   const person = numberOf(actor)
   const codes = newRecoveryCodes()
-  await writeFresh(store, actor, 'renew_recovery_codes', async (tx) => {
+  await writeFresh(keeper, actor, 'renew_recovery_codes', async (tx) => {
     if (!(await authenticatorOf(tx, person, 'in use')))
       throw conflict('You sign in without one-time codes.', { next: 'Set them up first.' })
     await replaceRecoveryCodes(tx, person, codes.map(hashOfCode))

@@ -123,7 +123,7 @@ export async function proveAgain(
 
 /** A person chooses the name and the password by which they sign in from now on. Their other sessions end. */
 export async function setPassword(
-  store: Store,
+  keeper: Keeper,
   actor: PersonActor,
   login: string,
   password: string,
@@ -132,7 +132,7 @@ export async function setPassword(
   checkPassword(password, [login.split('@')[0]!, actor.name])
   const hash = await hashPassword(password)
   const person = Number(actor.id.slice(1))
-  await writeFresh(store, actor, 'set_password', async (tx) => {
+  await writeFresh(keeper, actor, 'set_password', async (tx) => {
     await putPassword(tx, person, login, hash)
     await endSessionsOf(tx, person, actor.session.id)
   })

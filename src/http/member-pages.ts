@@ -43,7 +43,7 @@ export function memberPages(app: Hono, deps: AppDeps): void {
     asPerson(c, 'set_password', async (who) => {
       const { login = '', password = '' } = await fieldsOf(c)
       try {
-        await setPassword(done.store, who, login, password)
+        await setPassword(done, who, login, password)
         return showAccount(c, { saved: true })
       } catch (error) {
         if (!(error instanceof AppError) || error.code === 'people_only') throw error

@@ -121,7 +121,7 @@ describe.skipIf(!browser)('in a real browser', () => {
       const link = await issueSignInLink(store, door.world.account)
       const cookie = (await door.browser(link)).headers.cookie!
       const ana = (await actorOfSession(store, cookie.slice(cookie.indexOf('=') + 1)))!
-      await setPassword(store, ana, 'ana@example.org', 'correct horse battery')
+      await setPassword(door.world.done, ana, 'ana@example.org', 'correct horse battery')
 
       const host = newHost(door, { at: done, waitsAt: `${site.origin}/callback` })
       await page.goto((await host.connect())!.href)

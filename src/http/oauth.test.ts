@@ -71,3 +71,15 @@ describe('a host that connects by itself', () => {
     }
   })
 })
+
+describe('the form for the code that a program shows', () => {
+  it('is shown again to a browser that has lost its cookie', async () => {
+    for (const cookie of ['', 'done_oauth=never-was']) {
+      const sent = await door.nobody.send('POST', '/oauth/device', {
+        headers: { cookie, origin: door.origin, 'content-type': 'application/x-www-form-urlencoded' },
+        body: 'user_code=BCDF-GHJK&xsrf=x',
+      })
+      expect([sent.status, sent.headers.location]).toEqual([303, '/oauth/device'])
+    }
+  })
+})

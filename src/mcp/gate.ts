@@ -1,4 +1,4 @@
-import { isJsonContentType, validateHostHeader, validateOriginHeader } from '@modelcontextprotocol/server'
+import { isJsonContentType, validateHostHeader } from '@modelcontextprotocol/server'
 import type { Actor, AgentActor } from '../model/actor.ts'
 import { AppError } from '../model/error.ts'
 import { LIMITS } from '../model/task.ts'
@@ -9,8 +9,11 @@ import { parsed } from './json.ts'
 export interface GateOptions {
   /** Host names by which the server is reached, without port; `[::1]` for IPv6. */
   allowedHosts: readonly string[]
-  /** Host names of pages that may call it, in the same form. Clients that are no browser send no Origin. */
-  allowedOrigins: readonly string[]
+  /**
+   * Whether a page of this origin may call it under this Host: one of ours alone, by scheme, name and port (RFC 6454, 5), since
+   * another port of the same machine is another program's. Clients that are no browser send no Origin.
+   */
+  isOwnPage: (origin: string, host: string) => boolean
   /** The caller behind a bearer token; undefined where it never was, was revoked or has expired. */
   authenticate: (token: string) => Promise<Actor | undefined>
   /** Where people open Done, named to whoever has no token. */
@@ -62,9 +65,10 @@ export function gateOf(options: GateOptions): Gate {
 
   return async (asked) => {
     const { headers } = asked
-    if (!hosts(headers.get('host') ?? '')) return rejected(403, 'This host name is not one of the server’s.')
+    const host = headers.get('host') ?? ''
+    if (!hosts(host)) return rejected(403, 'This host name is not one of the server’s.')
     const origin = headers.get('origin')
-    if (origin !== null && !validateOriginHeader(origin, [...options.allowedOrigins]).ok)
+    if (origin !== null && !options.isOwnPage(origin, host))
       return rejected(403, 'Pages of this origin may not call the server.')
     if (asked.method !== 'POST')
       return rejected(405, 'Send POST: there is no stream to open here.', {}, { allow: 'POST' })
@@ -73,7 +77,7 @@ export function gateOf(options: GateOptions): Gate {
     const actor = token === undefined ? undefined : await options.authenticate(token)
     // Only an agent's token opens this door: a person's session signs off, so it must never be a bearer's.
     if (token === undefined || actor?.kind !== 'agent')
-      return unauthorized(token !== undefined, options, headers.get('host') ?? '')
+      return unauthorized(token !== undefined, options, host)
 
     let presets: readonly string[] | undefined
     try {

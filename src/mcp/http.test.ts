@@ -132,7 +132,10 @@ describe('the door', () => {
     const token = as(world.scout.token!)
     expect((await endpoint.post({ ...token, origin: 'https://evil.example' }, list)).status).toBe(403)
     expect((await endpoint.post({ ...token, origin: 'null' }, list)).status).toBe(403)
-    expect((await endpoint.post({ ...token, origin: 'http://localhost:3000' }, list)).status).toBe(200)
+    // Another port is another program, whose page is not ours.
+    expect((await endpoint.post({ ...token, origin: 'http://127.0.0.1:3000' }, list)).status).toBe(403)
+    expect((await endpoint.post({ ...token, origin: '' }, list)).status).toBe(403)
+    expect((await endpoint.post({ ...token, origin: new URL(endpoint.url).origin }, list)).status).toBe(200)
   })
 
   it('takes POST only', async () => {

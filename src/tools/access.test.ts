@@ -62,3 +62,16 @@ it('writes the last use of a token down the next time where it could not', async
     { last_used_at: at },
   ])
 })
+
+it('writes down what a caller has named, whatever letters it has', async () => {
+  await world.scout.refused('create_task', { 'not\0there': 1 })
+  await world.scout.refused('no\0tool', {})
+  await world.done.access.flush()
+  expect(await world.look('SELECT tool FROM access ORDER BY tool')).toEqual([
+    { tool: 'create_task' },
+    { tool: 'no\ufffdtool' },
+  ])
+  expect(await world.look(`SELECT tool FROM refusals WHERE message LIKE '%not\ufffdthere%'`)).toEqual([
+    { tool: 'create_task' },
+  ])
+})

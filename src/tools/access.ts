@@ -61,7 +61,7 @@ export function accessLog(store: Store): AccessLog {
         account: actor.account,
         credential: actor.credential,
         actor: actor.id,
-        tool,
+        tool: storable(tool, 80),
         bucket: Math.floor(store.now() / BUCKET_MS) * BUCKET_MS,
         calls: 1,
         refusals: refused ? 1 : 0,
@@ -72,9 +72,9 @@ export function accessLog(store: Store): AccessLog {
         account: actor.account,
         credential: actor.credential,
         actor: actor.id,
-        tool: tool.slice(0, 80),
+        tool: storable(tool, 80),
         code: error.code,
-        message: error.message.slice(0, 500),
+        message: storable(error.message, 500),
         gate: isOfGate(error) ? 1 : 0,
         at: store.now(),
       }
@@ -91,6 +91,9 @@ export function accessLog(store: Store): AccessLog {
     flush,
   }
 }
+
+/** What a caller has named stands in the record as well, and no text of PostgreSQL holds U+0000. */
+const storable = (text: string, most: number): string => text.slice(0, most).replaceAll('\0', '\uFFFD')
 
 /** A flood of mistakes between two writes is counted in full, but not kept line by line. */
 const MOST_GATHERED = 1000

@@ -29,7 +29,7 @@ const sessions = new Map<string, WebStandardStreamableHTTPServerTransport>()
 
 const options = {
   allowedHosts: ['127.0.0.1', 'localhost'],
-  allowedOrigins: ['127.0.0.1', 'localhost'],
+  isOwnPage: (origin: string, host: string) => origin === `http://${host}`,
   authenticate: (token: string) => actorOfToken(store, token),
   site: () => 'http://127.0.0.1:4747',
   metadata: () => 'http://127.0.0.1:4747/.well-known/oauth-protected-resource/mcp',
