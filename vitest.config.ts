@@ -5,7 +5,7 @@ const ON_EVERY_ENGINE = [
   'src/{store,tools,people,auth,jobs,events}/**/*.test.ts',
   'src/http/{rest,events,gate,sign-in,sign-off-page,members,second-factor,passkey,signed-sign-off,oauth,oauth-misuse}.test.ts',
   'src/mcp/{streams,http,sign-off}.test.ts',
-  'test/{access,accounts,every-tool,gate,gate-oauth,gate-model,gate-race,narrowed,processes,race,read-token,examples,streams,restarts}.test.ts',
+  'test/{access,accounts,every-tool,gate,gate-oauth,gate-oauth-asking,gate-model,gate-race,narrowed,processes,race,read-token,examples,streams,restarts}.test.ts',
 ]
 
 /** Files that put something in the place of a module, or count what their process does. */
