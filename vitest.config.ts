@@ -6,7 +6,7 @@ const ON_EVERY_ENGINE = [
   'src/cli/{backup,doctor,serve}.test.ts',
   'src/http/{health,rest,events,gate,sign-in,sign-off-page,members,second-factor,passkey,signed-sign-off,oauth,oauth-misuse,oauth-client}.test.ts',
   'src/mcp/{streams,http,sign-off}.test.ts',
-  'test/{access,accounts,canary,every-tool,gate,gate-oauth,gate-model,gate-race,narrowed,processes,race,read-token,examples,streams,restarts,verify}.test.ts',
+  'test/{access,accounts,canary,every-tool,gate,gate-oauth,gate-oauth-asking,gate-model,gate-race,narrowed,processes,race,read-token,examples,streams,restarts,verify}.test.ts',
 ]
 
 /** Files that put something in the place of a module, or count what their process does. */

@@ -54,8 +54,7 @@ export function oauth(app: Hono, deps: AppDeps): void {
 
   const limits = limitsOf(deps)
   const pass = async (c: Context): Promise<Response> => {
-    const { headers } = c.req.raw
-    const why = c.req.method !== 'GET' && fromPage(headers) ? foreign(headers, deps.origins()) : undefined
+    const why = whyForeign(c, deps)
     if (why) return c.json({ error: 'invalid_request', error_description: `Refused: ${why}` }, 403)
     const wait = await limits(c)
     if (wait > 0) {
@@ -72,6 +71,18 @@ export function oauth(app: Hono, deps: AppDeps): void {
   app.all('/.well-known/oauth-authorization-server', pass)
   app.all('/oauth/*', pass)
   consentPages(app, deps, serverFor)
+}
+
+/**
+ * Why a request comes from another site's page. The endpoints for programs look at no cookie, and a program that is built on a
+ * browser says of itself that no page has sent its request.
+ */
+function whyForeign(c: Context, { origins }: AppDeps): string | undefined {
+  const { headers } = c.req.raw
+  if (c.req.method === 'GET' || !fromPage(headers)) return undefined
+  const noPage = headers.get('sec-fetch-site') === 'none' && !headers.has('origin')
+  if (noPage && c.req.path !== ENDPOINTS.code_verification) return undefined
+  return foreign(headers, origins())
 }
 
 const HEADERS = {
