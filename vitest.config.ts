@@ -3,10 +3,15 @@ import { defineConfig } from 'vitest/config'
 /** What stands on the store; the rest of the tests would say nothing else on another engine. */
 const ON_EVERY_ENGINE = [
   'src/{store,tools,people,auth,jobs,events}/**/*.test.ts',
-  'src/cli/{backup,doctor,serve}.test.ts',
   'src/http/{health,rest,events,gate,sign-in,sign-off-page,members,second-factor,passkey,signed-sign-off,oauth,oauth-misuse,oauth-client}.test.ts',
   'src/mcp/{streams,http,sign-off}.test.ts',
-  'test/{access,accounts,canary,every-tool,gate,gate-oauth,gate-oauth-asking,gate-model,gate-race,narrowed,processes,race,read-token,examples,streams,restarts,verify}.test.ts',
+  'test/{accounts,every-tool,gate,gate-model,gate-race,narrowed,processes,race,read-token,examples,streams,restarts}.test.ts',
+]
+
+/** What starts many processes, or asks much the same of every door: with `DONE_LONG=1` on every engine as well. */
+const ON_EVERY_ENGINE_WHERE_LONG = [
+  'src/cli/{backup,doctor,serve}.test.ts',
+  'test/{access,canary,gate-oauth,gate-oauth-asking,verify}.test.ts',
 ]
 
 /** Files that put something in the place of a module, or count what their process does. */
@@ -37,7 +42,9 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'postgres',
-          include: ON_EVERY_ENGINE,
+          include: process.env.DONE_LONG
+            ? [...ON_EVERY_ENGINE, ...ON_EVERY_ENGINE_WHERE_LONG]
+            : ON_EVERY_ENGINE,
           exclude: ['src/store/{planner,queue}.test.ts'],
           globalSetup: 'test/postgres.ts',
           isolate: false,

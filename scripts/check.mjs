@@ -7,12 +7,13 @@ ensureInstalled()
 ensureBuilt()
 // Tried a few times in the tests, and by the thousand here.
 const LONG = [
-  ...['race', 'gate-race', 'processes', 'restarts', 'streams', 'read-token'].map(
-    (name) => `test/${name}.test.ts`,
-  ),
-  'src/http/foreign.test.ts',
-  'src/store/tamper.test.ts',
+  ...['race', 'gate-race', 'processes', 'restarts', 'streams', 'read-token'],
+  // On PostgreSQL as well (vitest.config.ts).
+  ...['access', 'canary', 'gate-oauth', 'gate-oauth-asking', 'verify'],
 ]
+  .map((name) => `test/${name}.test.ts`)
+  .concat(['backup', 'doctor', 'serve'].map((name) => `src/cli/${name}.test.ts`))
+  .concat('src/http/foreign.test.ts', 'src/store/tamper.test.ts')
 const bin = (...path) => join(root, 'node_modules', ...path)
 const steps = [
   ['format and lint', [bin('@biomejs', 'biome', 'bin', 'biome'), 'ci', '--error-on-warnings', '.']],
