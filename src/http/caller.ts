@@ -53,31 +53,26 @@ export interface SessionCookie {
   read(c: Context): string | undefined
   set(c: Context, secret: string, seconds: number): void
   clear(c: Context): void
+  /** Notes the page to which this browser comes back once somebody has signed in. */
+  comeBackTo(c: Context, path: string): void
+  /** Where a browser was going, once; the first page otherwise. Only pages are named on which somebody may have been stopped. */
+  whereGoing(c: Context): string
 }
 
 /** Where the site is HTTPS the name itself binds the cookie to this host and to HTTPS (RFC 6265bis, `__Host-`). */
 export function sessionCookie(site: string): SessionCookie {
   const secure = site.startsWith('https:')
-  const name = secure ? '__Host-done' : 'done_session'
+  const [name, going] = secure ? ['__Host-done', '__Host-done_going'] : ['done_session', 'done_going']
   const attributes = { httpOnly: true, sameSite: 'Strict', path: '/', secure } as const
   return {
     read: (c) => getCookie(c, name) || undefined,
     set: (c, secret, seconds) => setCookie(c, name, secret, { ...attributes, maxAge: seconds }),
     clear: (c) => void deleteCookie(c, name, attributes),
+    comeBackTo: (c, path) => setCookie(c, going, path, { ...attributes, maxAge: 900 }),
+    whereGoing(c) {
+      const path = getCookie(c, going)
+      if (path !== undefined) deleteCookie(c, going, attributes)
+      return path !== undefined && /^\/connect\/[\w-]{1,80}$/.test(path) ? path : '/'
+    },
   }
-}
-
-/** The cookie that says where somebody was going who had to sign in first. */
-const GOING = 'done_going'
-
-/** Notes the page to which this browser comes back once somebody has signed in. */
-export function comeBackTo(c: Context, path: string): void {
-  setCookie(c, GOING, path, { httpOnly: true, sameSite: 'Strict', path: '/', maxAge: 900 })
-}
-
-/** Where a browser was going, once; the first page otherwise. Only pages are named on which somebody may have been stopped. */
-export function whereGoing(c: Context): string {
-  const path = getCookie(c, GOING)
-  deleteCookie(c, GOING, { path: '/' })
-  return path !== undefined && /^\/connect\/[\w-]{1,80}$/.test(path) ? path : '/'
 }

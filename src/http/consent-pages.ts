@@ -5,7 +5,6 @@ import type { Asked, OAuthServer } from '../auth/oauth-server.ts'
 import { FRESH_MS, type PersonActor } from '../model/actor.ts'
 import { AppError } from '../model/error.ts'
 import type { AppDeps } from './app.ts'
-import { comeBackTo } from './caller.ts'
 import { consentPage } from './consent-page.ts'
 import { deskOf, fieldsOf } from './desk.ts'
 import { messagePage, sendPage } from './page.ts'
@@ -18,7 +17,7 @@ export function consentPages(
   deps: AppDeps,
   serverFor: (c: Context) => Promise<OAuthServer>,
 ): void {
-  const { done, people } = deps
+  const { done, people, cookie } = deps
   const { person, asPerson } = deskOf(deps)
 
   app.get('/connect/:uid', async (c) => {
@@ -31,7 +30,7 @@ export function consentPages(
     if (c.req.query('here') === undefined) {
       return messagePage(c, { title: 'One moment', lines: [''], status: 200, goesOnTo: `${here}?here=1` })
     }
-    comeBackTo(c, here)
+    cookie.comeBackTo(c, here)
     return c.redirect('/sign-in', 303)
   })
 
@@ -79,7 +78,7 @@ export function consentPages(
     { agent, wrong, status = 200 }: { agent?: string; wrong?: string; status?: number } = {},
   ): Promise<Response> {
     const fresh = done.store.now() - who.session.signedInAt <= FRESH_MS
-    if (!fresh) comeBackTo(c, new URL(c.req.url).pathname)
+    if (!fresh) cookie.comeBackTo(c, new URL(c.req.url).pathname)
     const { projects } = await done.call(who, 'list_projects', { limit: 100 })
     const body = consentPage({
       asked,

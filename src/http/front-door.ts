@@ -3,7 +3,6 @@ import type { Context } from 'hono'
 import { type Limit, limitOf } from '../auth/rate.ts'
 import type { Begun } from '../auth/sign-in.ts'
 import type { AppDeps } from './app.ts'
-import { whereGoing } from './caller.ts'
 import { deskOf } from './desk.ts'
 import { foreign, fromPage } from './origin.ts'
 import { messagePage } from './page.ts'
@@ -47,7 +46,7 @@ export function doorOf(deps: AppDeps): FrontDoor {
       const before = await person(c)
       if (before) await people(before, 'sign_out', {})
       cookie.set(c, secret, Math.floor((expires - done.store.now()) / 1000))
-      return c.redirect(whereGoing(c), 303)
+      return c.redirect(cookie.whereGoing(c), 303)
     },
   }
 }
