@@ -2,6 +2,8 @@ import type { PersonActor } from '../model/actor.ts'
 import { AppError } from '../model/error.ts'
 import { requireFreshSession } from '../store/approval.ts'
 import type { WriteTx } from '../store/handle.ts'
+import { passkeysOf } from '../store/passkey.ts'
+import { authenticatorOf } from '../store/second-factor.ts'
 import { requireLiveSession } from '../store/session.ts'
 import type { Store } from '../store/store.ts'
 import type { AccessLog } from '../tools/access.ts'
@@ -29,4 +31,20 @@ export async function writeFresh<T>(
     }
     throw error
   }
+}
+
+/**
+ * Refuses a session that a password alone has begun, of somebody who has a passkey: who has taken the password could else take
+ * the passkey away, or add one of their own, and sign off (gate, way 24). A code beside the password, a passkey or a link
+ * from the console is enough.
+ */
+export async function refusePasswordAlone(tx: WriteTx, { id, session }: PersonActor): Promise<void> {
+  const person = Number(id.slice(1))
+  if (session.began !== 'password' || (await authenticatorOf(tx, person, 'in use'))) return
+  if ((await passkeysOf(tx, person)).length === 0) return
+  throw new AppError('people_only', 'You have a passkey, and signed in by a password alone.', {
+    gate: true,
+    retry: false,
+    next: 'Sign in by the passkey, or by a link from the console, and repeat it.',
+  })
 }

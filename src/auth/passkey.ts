@@ -7,7 +7,7 @@ import { requireFreshSession } from '../store/approval.ts'
 import { addPasskey, countUse, endPasskey, passkeyByCredential, passkeysOf } from '../store/passkey.ts'
 import type { Row } from '../store/tables.ts'
 import { systemActor } from '../tools/access.ts'
-import { writeFresh } from './fresh.ts'
+import { refusePasswordAlone, writeFresh } from './fresh.ts'
 import { limitOf } from './rate.ts'
 import type { Keeper } from './second-factor.ts'
 import { type Begun, beginSession } from './sign-in.ts'
@@ -144,6 +144,7 @@ export async function keepPasskey(
   if (!made?.verified) throw notFitting()
   const { id, publicKey, counter } = made.registrationInfo.credential
   await writeFresh(keeper, actor, 'add_passkey', async (tx) => {
+    await refusePasswordAlone(tx, actor)
     await addPasskey(tx, {
       person: Number(actor.id.slice(1)),
       credential: id,
@@ -166,6 +167,7 @@ export function ownPasskeys(
 /** Takes a passkey from a person: nobody signs in by it any more. */
 export async function removePasskey(keeper: Keeper, actor: PersonActor, id: number): Promise<void> {
   await writeFresh(keeper, actor, 'remove_passkey', async (tx) => {
+    await refusePasswordAlone(tx, actor)
     await endPasskey(tx, Number(actor.id.slice(1)), id)
   })
 }

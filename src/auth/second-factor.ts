@@ -15,7 +15,7 @@ import type { Store } from '../store/store.ts'
 import type { AccessLog } from '../tools/access.ts'
 import { systemActor } from '../tools/access.ts'
 import type { Envelope } from './envelope.ts'
-import { writeFresh } from './fresh.ts'
+import { refusePasswordAlone, writeFresh } from './fresh.ts'
 import { hashSecret } from './secret.ts'
 
 /** What second factors are kept in, and where it is recorded that somebody was refused. */
@@ -53,6 +53,7 @@ export async function beginCodes(keeper: Keeper, actor: PersonActor): Promise<Ne
   const letters = app.secret.base32
   const closed = keeper.secrets.close(letters, what({ account: actor.account, person }))
   await writeFresh(keeper, actor, 'begin_codes', async (tx) => {
+    await refusePasswordAlone(tx, actor)
     await beginAuthenticator(tx, person, closed)
   })
   return { address: app.toString(), letters }

@@ -137,4 +137,22 @@ describe('a passkey', () => {
     await make()
     expect((await show()).status).toBe(303)
   })
+
+  it('is not removed, joined by another one or by codes by who knows the password alone', async () => {
+    await make()
+    await ana.form('/account/password', { login: 'ana@example.org', password: 'gravel lantern otter dune' })
+    const thief = door.browserOf(
+      await nobody.form('/sign-in', { login: 'ana@example.org', password: 'gravel lantern otter dune' }),
+    )
+    const named = door.client({ ...nobody.headers, cookie: thief.headers.cookie! })
+    expect((await named.form('/account/passkeys/1/remove', {})).status).toBe(403)
+    expect((await named.form('/account/codes', {})).status).toBe(403)
+    const asked = JSON.parse((await named.form('/account/passkeys/ask', {})).text)
+    const other = newDevice(nobody.headers.origin!)
+    const fields = { response: other.create(asked), label: 'Theirs' }
+    expect((await named.form('/account/passkeys', fields)).status).toBe(403)
+
+    const own = door.client({ ...nobody.headers, cookie: door.browserOf(await show()).headers.cookie! })
+    expect((await own.form('/account/passkeys/1/remove', {})).status).toBe(303)
+  })
 })
