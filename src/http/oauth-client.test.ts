@@ -4,7 +4,7 @@ import { CALLBACK, type Changes, misuser, refused } from '../../test/misuse.ts'
 import { ALLOW, jarOf, type Page, pkce } from '../../test/oauth.ts'
 
 const at = misuser()
-const { post, register, publicClient, asked, atMcp, documents } = at
+const { send, post, register, publicClient, asked, atMcp, documents } = at
 
 beforeAll(() => at.open())
 beforeEach(() => at.next())
@@ -99,6 +99,11 @@ describe('a registration is refused', () => {
   it('as something else than JSON, and when it is too large', async () => {
     expect((await post('/oauth/register', { client_name: 'x' })).status).toBe(400)
     expect((await register({ client_name: 'x'.repeat(100_000) })).status).toBe(400)
+  })
+
+  it.each(['/oauth/register/', '/oauth/REGISTER', '/OAUTH/register'])('at %s', async (path) => {
+    const body = JSON.stringify({ redirect_uris: [CALLBACK] })
+    expect((await send(path, { headers: { 'content-type': 'application/json' }, body })).status).toBe(404)
   })
 
   it('when one place floods it', async () => {

@@ -34,6 +34,7 @@ export function oauth(app: Hono, deps: AppDeps): void {
         log: deps.log,
       })
       servers.set(issuer, server)
+      server.catch(() => servers.delete(issuer))
     }
     return server
   }
@@ -54,6 +55,7 @@ export function oauth(app: Hono, deps: AppDeps): void {
 
   const limits = limitsOf(deps)
   const pass = async (c: Context): Promise<Response> => {
+    if (!isSpelledOut(c.req.path)) return c.notFound() as Response
     const why = whyForeign(c, deps)
     if (why) return c.json({ error: 'invalid_request', error_description: `Refused: ${why}` }, 403)
     const wait = await limits(c)
@@ -71,6 +73,20 @@ export function oauth(app: Hono, deps: AppDeps): void {
   app.all('/.well-known/oauth-authorization-server', pass)
   app.all('/oauth/*', pass)
   consentPages(app, deps, serverFor)
+}
+
+/**
+ * Whether a path is one of the endpoints, letter by letter. The library also takes other cases and a slash at the end, which
+ * limits and refusals by path would not know.
+ */
+function isSpelledOut(path: string): boolean {
+  const [, begin] = /^(.+)\/[\w-]+$/.exec(path) ?? []
+  const resumed: (string | undefined)[] = [ENDPOINTS.authorization, ENDPOINTS.code_verification]
+  return (
+    path.startsWith('/.well-known/') ||
+    Object.values(ENDPOINTS).some((endpoint) => endpoint === path) ||
+    (begin !== undefined && resumed.includes(begin))
+  )
 }
 
 /**
@@ -103,11 +119,14 @@ function limitsOf({ done, clientAddress }: AppDeps): (c: Context) => Promise<num
     [`POST ${ENDPOINTS.code_verification}`]: limit('device', 20, 15),
     [`POST ${ENDPOINTS.device_authorization}`]: limit('device code', 30, 10),
     [`GET ${ENDPOINTS.authorization}`]: limit('authorization', 120, 1),
+    [`GET ${ENDPOINTS.code_verification}`]: limit('device page', 60, 1),
     [`POST ${ENDPOINTS.token}`]: limit('token', 240, 1),
     [`POST ${ENDPOINTS.revocation}`]: limit('token', 240, 1),
   }
   return async (c) => {
-    const limit = limits[`${c.req.method} ${c.req.path}`]
+    // What HEAD asks is done as for GET.
+    const method = c.req.method === 'HEAD' ? 'GET' : c.req.method
+    const limit = limits[`${method} ${c.req.path}`]
     if (!limit) return 0
     return limit(clientAddress(getConnInfo(c).remote.address ?? 'unknown', c.req.header('x-forwarded-for')))
   }
