@@ -51,7 +51,8 @@ async function actorOfAccessToken(
   const hash = hashSecret(token)
   const known = await remembered(store).accessTokens(hash, async () => {
     const row = await store.read(nobody, 'auth', (tx) => accessTokenByHash(tx, hash))
-    if (!row) return undefined
+    // One without a scope is for a resource to which nobody has consented.
+    if (!row?.scopes) return undefined
     const writes = [row.scopes, row.granted].every((each) => each?.split(' ').includes('write'))
     const actor: GrantActor = {
       ...agentActor(row),

@@ -43,6 +43,25 @@ describe('a device', () => {
     expect((await atMcp(json.access_token)).status).toBe(401)
   })
 
+  it('gets nothing at a resource that its person was not asked about', async () => {
+    const fields = new URLSearchParams({ client_id: await publicClient(), scope: 'read write' })
+    for (const resource of [`${at.door.origin}/mcp`, at.door.origin]) fields.append('resource', resource)
+    const { json } = await send('/oauth/device/code', { body: fields })
+    const page = await enter(json.user_code, { confirm: 'yes' })
+    await at.ana.submit(page.address.href, ALLOW)
+    const answer = await send('/oauth/token', {
+      body: new URLSearchParams({
+        grant_type: 'urn:ietf:params:oauth:grant-type:device_code',
+        device_code: json.device_code,
+        client_id: await publicClient(),
+        resource: at.door.origin,
+      }),
+    })
+    const authorization = `Bearer ${answer.json.access_token}`
+    const rest = await send('/api/tasks', { method: 'GET', headers: { authorization } })
+    expect(rest.status).toBe(401)
+  })
+
   it('learns that its person has refused', async () => {
     const { device_code, user_code } = await begin()
     const page = await enter(user_code, { confirm: 'yes' })
