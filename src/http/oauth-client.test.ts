@@ -1,3 +1,4 @@
+import { type AddressInfo, createServer } from 'node:net'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { type HttpWorld, newHttpWorld } from '../../test/http.ts'
 import { CALLBACK, type Changes, misuser, refused } from '../../test/misuse.ts'
@@ -208,10 +209,20 @@ describe('a document of a client is refused', () => {
 
 describe('a document at an address that is not public is never fetched', () => {
   let real: HttpWorld
+  /** Somebody listens on this machine, so that whoever were led here would be seen. */
+  let met = 0
+  const there = createServer((socket) => {
+    met++
+    socket.destroy()
+  })
   beforeAll(async () => {
     real = await newHttpWorld()
+    await new Promise<void>((resolve) => there.listen(0, '127.0.0.1', resolve))
   })
-  afterAll(() => real.close())
+  afterAll(async () => {
+    there.close()
+    await real.close()
+  })
 
   it.each([
     '127.0.0.1',
@@ -241,7 +252,7 @@ describe('a document at an address that is not public is never fetched', () => {
   ])('%s', async (host) => {
     const query = new URLSearchParams({
       response_type: 'code',
-      client_id: `https://${host}/client.json`,
+      client_id: `https://${host}:${(there.address() as AddressInfo).port}/client.json`,
       redirect_uri: CALLBACK,
       code_challenge: pkce().challenge,
       code_challenge_method: 'S256',
@@ -249,5 +260,6 @@ describe('a document at an address that is not public is never fetched', () => {
     const page = await jarOf(real).go(`/oauth/authorize?${query}`)
     expect([page.status, page.text.includes('invalid_client')]).toEqual([400, true])
     expect(page.text).not.toContain(host)
+    expect(met).toBe(0)
   })
 })

@@ -212,9 +212,12 @@ describe('a code is refused', () => {
   })
 
   it('but once of many that come at the same moment', async () => {
-    const given = await codeFor()
-    const answers = await Promise.all(Array.from({ length: 8 }, () => exchange(given)))
-    expect(answers.filter(({ status }) => status === 200).length).toBeLessThanOrEqual(1)
+    // At the first time one may be ahead of the others, which then find it used when they look.
+    for (let round = 0; round < 4; round++) {
+      const given = await codeFor()
+      const answers = await Promise.all(Array.from({ length: 8 }, () => exchange(given)))
+      expect(answers.filter(({ status }) => status === 200)).toHaveLength(1)
+    }
   })
 
   it('after a minute', async () => {

@@ -60,8 +60,8 @@ export function oauth(app: Hono, deps: AppDeps): void {
     if (why) return c.json({ error: 'invalid_request', error_description: `Refused: ${why}` }, 403)
     const wait = await limits(c)
     if (wait > 0) {
-      const said = `Too many requests from here: try again in ${wait} s.`
-      return c.json({ error: 'temporarily_unavailable', error_description: said }, 429, {
+      const description = `Too many requests from here: try again in ${wait} s.`
+      return c.json({ error: 'temporarily_unavailable', error_description: description }, 429, {
         'retry-after': String(wait),
       })
     }

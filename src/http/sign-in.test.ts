@@ -27,6 +27,20 @@ describe('a sign-in link', () => {
     expect((await post(link)).status).toBe(303)
   })
 
+  it('leads to the page on which somebody was stopped, and nowhere else', async () => {
+    const going = async (path: string) =>
+      (await post(await newLink(), { cookie: `done_going=${encodeURIComponent(path)}` })).headers.location
+    expect(await going('/connect/abc_-1')).toBe('/connect/abc_-1')
+    for (const path of [
+      '//evil.example',
+      'https://evil.example',
+      '/connect/../sign-out',
+      '/connect/a?b',
+      '/account',
+    ])
+      expect(await going(path)).toBe('/')
+  })
+
   it('is used up by the first POST, also of several at once', async () => {
     const link = await newLink()
     const answers = await Promise.all(Array.from({ length: 5 }, () => post(link)))

@@ -10,8 +10,8 @@ import { systemActor } from '../tools/access.ts'
 const BATCH = 1000
 
 /**
- * Drops stored answers past their key's time, the access record past its own, what is over of OAuth's, and what processes that are gone have left.
- * Nothing else is ever dropped: the account's content, read notifications included, stays until a person purges it.
+ * Drops stored answers past their key's time, the access record past its own, what is over of OAuth's, and what processes
+ * that are gone have left. Nothing else is ever dropped: the account's content, read notifications included, stays until a person purges it.
  */
 export async function expire(store: Store): Promise<void> {
   for (const drop of [expireReplies, expireAccess, expireTries, expireLanes, expireArtifacts]) {
