@@ -31,8 +31,7 @@ export function actorOfToken(store: Store, token: string): Promise<AgentActor | 
       ...agentActor({ ...row, id: row.agent }),
       scopes: row.scopes.split(' ') as Scope[],
       credential: `token:${row.id}`,
-      ...(row.presets === null ? {} : { presets: JSON.parse(row.presets) as string[] }),
-      ...(row.projects === null ? {} : { projects: JSON.parse(row.projects) as number[] }),
+      ...narrowingOf(row),
     }
     return { actor: shared(actor), expires: row.expires_at }
   })
@@ -59,8 +58,7 @@ async function actorOfAccessToken(
       scopes: writes ? scopesOf(row.role) : ['read'],
       credential: `grant:${row.grant}`,
       audience: row.audience ?? '',
-      ...(row.presets === null ? {} : { presets: JSON.parse(row.presets) as string[] }),
-      ...(row.projects === null ? {} : { projects: JSON.parse(row.projects) as number[] }),
+      ...narrowingOf(row),
     }
     return { actor: shared(actor), expires: Math.min(row.expires_at ?? 0, row.grant_expires_at) }
   })
@@ -131,6 +129,14 @@ function agentActor(row: AgentRow): Omit<AgentActor, 'scopes' | 'credential'> {
     name: row.name,
     owner: formatId('person', row.owner) as ActorId,
     zone: row.owner_zone ?? row.account_zone,
+  }
+}
+
+/** What a credential is narrowed to, as its row has it. */
+function narrowingOf(row: { presets: string | null; projects: string | null }) {
+  return {
+    ...(row.presets === null ? {} : { presets: JSON.parse(row.presets) as string[] }),
+    ...(row.projects === null ? {} : { projects: JSON.parse(row.projects) as number[] }),
   }
 }
 

@@ -2,7 +2,7 @@ import { generateKeyPairSync } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Configuration, KoaContextWithOIDC, Provider } from 'oidc-provider'
 import { grantIdOf, oauthAdapter, SOMEBODY } from './oauth-adapter.ts'
-import { resourceOf } from './resource.ts'
+import { MCP_PATH, resourceOf } from './resource.ts'
 import type { Keeper } from './second-factor.ts'
 
 /** The scopes that a client can ask for. */
@@ -46,8 +46,6 @@ export interface Asked {
   returnsTo: string | undefined
   resource: string
   scopes: readonly string[]
-  /** The code that the client shows, where it can't open a browser. */
-  isDevice: boolean
 }
 
 /** What people see of the authorization server itself; each gives a whole page of HTML. */
@@ -159,7 +157,6 @@ export async function oauthServer(options: OAuthOptions): Promise<OAuthServer> {
         returnsTo: deviceCode ? undefined : String(params.redirect_uri),
         resource: String([params.resource].flat()[0]),
         scopes: SCOPES.filter((scope) => scopes.includes(scope)),
-        isDevice: deviceCode !== undefined,
       }
     },
     answer: (request, response, grant) =>
@@ -230,7 +227,7 @@ function configuration(options: OAuthOptions, noSuchResource: () => Error): Conf
       },
       resourceIndicators: {
         enabled: true,
-        defaultResource: () => `${issuer}/mcp`,
+        defaultResource: () => issuer + MCP_PATH,
         useGrantedResource: () => true,
         getResourceServerInfo(_ctx, indicator) {
           const audience = resourceOf(indicator, isOrigin)

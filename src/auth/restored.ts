@@ -20,8 +20,8 @@ export interface Restored {
 
 /**
  * A copy knows nothing of what was ended or used after it was made, and whoever held that would be let in again. What a person
- * gets anew by signing in or by asking is ended: sessions, sign-in links, invitations, what hosts were issued. Tokens stay, since agents at work have
- * no other way in; which of them hold is returned, for the operator to judge.
+ * gets anew by signing in or by asking is ended: sessions, sign-in links, invitations, what hosts were issued. Tokens stay,
+ * since agents at work have no other way in; which of them hold is returned, for the operator to judge.
  */
 export async function endWhatOpens(store: Store): Promise<Restored> {
   const restored: Restored = { sessions: 0, links: 0, invitations: 0, hosts: 0, tokens: [] }

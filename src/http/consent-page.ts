@@ -30,11 +30,11 @@ ${projects.length > 0 && html`<fieldset><legend>Only these projects (none chosen
 }`
 }
 
-function whoAsks({ client, returnsTo, isDevice }: Asked): Html {
+function whoAsks({ client, returnsTo }: Asked): Html {
   const vouched = client.isDocument
     ? html`${said(new URL(client.id).host)} stands for this name.`
     : 'Anybody can give themselves this name: nobody has checked it.'
-  return html`<dt>Who asks</dt><dd>${vouched}</dd><dt>Where the answer goes</dt><dd>${isDevice ? html`to the program that showed you the code. <b>Go on only if you have just started it yourself.</b>` : goesTo(returnsTo ?? '')}</dd>`
+  return html`<dt>Who asks</dt><dd>${vouched}</dd><dt>Where the answer goes</dt><dd>${returnsTo === undefined ? html`to the program that showed you the code. <b>Go on only if you have just started it yourself.</b>` : goesTo(returnsTo)}</dd>`
 }
 
 /** Where a client waits for the answer, in words. */

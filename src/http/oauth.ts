@@ -17,7 +17,6 @@ import { methodRefused } from './rest.ts'
 export function oauth(app: Hono, deps: AppDeps): void {
   const servers = new Map<string, Promise<OAuthServer>>()
   const originOf = (c: Context): string => deps.origins().get(c.req.header('host')!.toLowerCase())!
-  const origins = () => new Set(deps.origins().values())
 
   /** One issuer for each name of ours: a person is signed in under one of them, and passkeys belong to one. */
   function serverFor(c: Context): Promise<OAuthServer> {
@@ -27,7 +26,7 @@ export function oauth(app: Hono, deps: AppDeps): void {
       server = oauthServer({
         keeper: deps.done,
         issuer,
-        isOrigin: (origin) => origins().has(origin),
+        isOrigin: (origin) => [...deps.origins().values()].includes(origin),
         cookieKey: deps.done.cookieKey,
         pages: PAGES,
         fetch: deps.outbound,

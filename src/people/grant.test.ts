@@ -24,7 +24,6 @@ const asked: Asked = {
   returnsTo: 'https://host.example/back',
   resource: 'https://done.example/mcp',
   scopes: ['read', 'write'],
-  isDevice: false,
 }
 
 const connect = (who: PersonActor, agent: string) =>
