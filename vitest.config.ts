@@ -5,13 +5,13 @@ const ON_EVERY_ENGINE = [
   'src/{store,tools,people,auth,jobs,events}/**/*.test.ts',
   'src/http/{health,rest,events,gate,sign-in,sign-off-page,members,second-factor,passkey,signed-sign-off,oauth,oauth-misuse,oauth-client}.test.ts',
   'src/mcp/{streams,http,sign-off}.test.ts',
-  'test/{accounts,every-tool,gate,gate-model,gate-race,narrowed,processes,race,read-token,examples,streams,restarts}.test.ts',
+  'test/{accounts,every-tool,gate-model,narrowed,read-token,examples}.test.ts',
 ]
 
 /** What starts many processes, or asks much the same of every door: with `DONE_LONG=1` on every engine as well. */
 const ON_EVERY_ENGINE_WHERE_LONG = [
   'src/cli/{backup,doctor,serve}.test.ts',
-  'test/{access,canary,gate-oauth,gate-oauth-asking,verify}.test.ts',
+  'test/{access,canary,gate,gate-oauth,gate-oauth-asking,gate-race,processes,race,restarts,streams,verify}.test.ts',
 ]
 
 /** Files that put something in the place of a module, or count what their process does. */

@@ -9,7 +9,7 @@ ensureBuilt()
 const LONG = [
   ...['race', 'gate-race', 'processes', 'restarts', 'streams', 'read-token'],
   // On PostgreSQL as well (vitest.config.ts).
-  ...['access', 'canary', 'gate-oauth', 'gate-oauth-asking', 'verify'],
+  ...['access', 'canary', 'gate', 'gate-oauth', 'gate-oauth-asking', 'verify'],
 ]
   .map((name) => `test/${name}.test.ts`)
   .concat(['backup', 'doctor', 'serve'].map((name) => `src/cli/${name}.test.ts`))
